@@ -48,12 +48,11 @@ static const struct imsg_rule child_boot_rules[] = {
  * the process is in force.
  */
 void
-child_init(struct child *ch, enum msg_proc proc, int argc, char **argv,
-    int keep_paths, const struct imsg_rule *rules, size_t nrules)
+child_init(struct child *ch, enum msg_proc proc, int argc, int keep_paths,
+    const struct imsg_rule *rules, size_t nrules)
 {
 	struct event_config	*ec;
 	struct timeval		 tv = { CHILD_BOOT_TIMEOUT, 0 };
-	char			*empty[] = { NULL };
 
 	if (argc != 1 || fcntl(CHILD_FD, F_SETFD, FD_CLOEXEC) == -1)
 		errx(1, "a part of sbxd(8), which starts it");
@@ -62,8 +61,6 @@ child_init(struct child *ch, enum msg_proc proc, int argc, char **argv,
 	ch->ch_nrules = nrules;
 	ch->ch_keep_paths = keep_paths;
 	log_init(msg_procname(proc), LOG_FORMAT_TEXT, LOG_INFO);
-	setproctitle_init(argc, argv, empty);
-	setproctitle("-sbxd: %s", msg_procname(proc));
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	/* A terminal's ^C reaches all; the parent decides what it means. */

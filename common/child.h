@@ -47,7 +47,7 @@ struct child {
 	int			 ch_exit;
 };
 
-void	 child_init(struct child *, enum msg_proc, int, char **, int,
+void	 child_init(struct child *, enum msg_proc, int, int,
 	    const struct imsg_rule *, size_t);
 void	 child_confine(struct child *, const struct confine_path *, size_t,
 	    const char *);

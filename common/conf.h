@@ -41,6 +41,7 @@
 #define CONF_MAX_PROFILES	64
 #define CONF_MAX_LANGS		64
 #define CONF_MAX_MOUNTS		256
+#define CONF_MAX_WARM		64
 #define CONF_MAX_ITEMS		256	/* of one kind in one profile */
 
 enum conf_isolation {

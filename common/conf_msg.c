@@ -185,7 +185,7 @@ conf_lang_recv(const struct imsg *im, struct conf_set *cs)
 	ibuf_get_u32(&ir, &la->la_warm);
 	ibuf_get_u32(&ir, &la->la_strict);
 	if (ibuf_end(&ir) == -1 || la->la_name[0] == '\0' ||
-	    la->la_strict > 1 ||
+	    la->la_strict > 1 || la->la_warm > CONF_MAX_WARM ||
 	    conf_profile_byname(&cs->cs_profiles, la->la_profile) == NULL) {
 		free(la);
 		return (-1);

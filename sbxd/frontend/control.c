@@ -66,6 +66,7 @@ static void	control_accept(int, short, void *);
 static void	control_resume(int, short, void *);
 static void	control_ended(struct imsg_chan *, enum imsg_end);
 static void	control_close(struct control_client *);
+static void	control_fail(struct control_client *, const char *);
 static void	control_expired(int, short, void *);
 static void	control_show(struct imsg_chan *, struct imsg *);
 static void	control_look(struct imsg_chan *, struct imsg *);
@@ -148,6 +149,19 @@ control_rights(int fd)
 	return (RIGHT_NONE);
 }
 
+/* A stranger takes no place among the clients. */
+static void
+control_send_away(int fd)
+{
+	struct imsg_chan	 ic;
+
+	imsg_chan_init(&ic, "stranger", fd, control_base, NULL, 0, NULL,
+	    NULL);
+	msg_result_send(&ic, CTL_FAIL, CTL_VERSION, 1, "permission denied: "
+	    "only root, the owner of sbxd and its control group may ask");
+	imsg_chan_close(&ic);
+}
+
 static void
 control_accept(int lfd, short event __unused, void *arg __unused)
 {
@@ -163,9 +177,14 @@ control_accept(int lfd, short event __unused, void *arg __unused)
 		}
 		return;
 	}
+	if (control_rights(fd) == RIGHT_NONE) {
+		control_send_away(fd);
+		return;
+	}
 	/* The one that has been silent longest gives way. */
 	if (control_count >= CONTROL_MAX)
-		control_close(TAILQ_FIRST(&clients));
+		control_fail(TAILQ_FIRST(&clients),
+		    "too many control clients: this one waited longest");
 	if ((cc = calloc(1, sizeof(*cc))) == NULL ||
 	    (cc->cc_deadline = evtimer_new(control_base, control_expired,
 	    cc)) == NULL) {
@@ -239,9 +258,7 @@ control_request(struct imsg_chan *ic, const struct imsg *im,
 		return (NULL);
 	}
 	if (cc->cc_right < needed) {
-		control_fail(cc, cc->cc_right == RIGHT_NONE ?
-		    "permission denied: only root, the owner of sbxd and "
-		    "its control group may ask" :
+		control_fail(cc,
 		    "permission denied: the control group may only look");
 		return (NULL);
 	}

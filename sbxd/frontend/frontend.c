@@ -98,11 +98,11 @@ static uint64_t			 started;	/* ms, monotonic */
 static int			 spawner_up, reporter_up;
 
 int
-main(int argc, char **argv)
+main(int argc, char **argv __unused)
 {
 	uint64_t	 values[SET_COUNT];
 
-	child_init(&self, PROC_FRONTEND, argc, argv, 0, parent_rules,
+	child_init(&self, PROC_FRONTEND, argc, 0, parent_rules,
 	    nitems(parent_rules));
 	setting_defaults(values);
 	httpd = httpd_new(self.ch_base, frontend_routes, frontend_nroutes,

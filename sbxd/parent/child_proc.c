@@ -68,7 +68,7 @@ child_proc_exec(const char *path, const char *name, int channel)
 	char	 title[32];
 	int	 null;
 
-	(void)strlcpy(title, name, sizeof(title));	/* always fits */
+	(void)snprintf(title, sizeof(title), "sbxd: %s", name);
 	argv[0] = title;
 	argv[1] = NULL;
 	if ((null = open("/dev/null", O_RDWR)) == -1 ||

@@ -49,7 +49,6 @@
 #define MACROS_MAX	1024
 #define ERRORS_MAX	100
 
-#define WARM_MAX	64
 #define UID_FIRST	1000
 #define UID_LAST	4294967293LL
 #define UID_COUNT	16
@@ -1995,11 +1994,11 @@ language_warm(const char *text)
 
 	if (!once(&ps.language.la_places[2], "warm"))
 		return;
-	ps.language.la_conf->la_warm = (uint32_t)strtonum(text, 0, WARM_MAX,
+	ps.language.la_conf->la_warm = (uint32_t)strtonum(text, 0, CONF_MAX_WARM,
 	    &errstr);
 	if (errstr != NULL)
 		parse_error("warm %.64s: must be between 0 and %d", text,
-		    WARM_MAX);
+		    CONF_MAX_WARM);
 }
 
 static void

@@ -70,9 +70,9 @@ static struct msg_callback	 callback, ncallback;
 static int			 spool = -1;
 
 int
-main(int argc, char **argv)
+main(int argc, char **argv __unused)
 {
-	child_init(&self, PROC_REPORTER, argc, argv, 1, parent_rules,
+	child_init(&self, PROC_REPORTER, argc, 1, parent_rules,
 	    nitems(parent_rules));
 	return (child_run(&self));
 }

@@ -71,9 +71,9 @@ static struct msg_isolation	 isolation;
 static int			 workspace = -1;
 
 int
-main(int argc, char **argv)
+main(int argc, char **argv __unused)
 {
-	child_init(&self, PROC_SPAWNER, argc, argv, 0, parent_rules,
+	child_init(&self, PROC_SPAWNER, argc, 0, parent_rules,
 	    nitems(parent_rules));
 	return (child_run(&self));
 }
