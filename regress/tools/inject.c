@@ -142,6 +142,9 @@ main(int argc, char **argv)
 	for (i = 0; i < 2; i += wait_stop(pid))
 		trace(PTRACE_SYSCALL, pid, 0, NULL);
 	trace(PTRACE_GETREGS, pid, 0, &regs);
+	/* A filter that kills does so on the way back. */
+	trace(PTRACE_SINGLESTEP, pid, 0, NULL);
+	(void)wait_stop(pid);
 	printf("returned %ld\n", (long)regs.rax);
 	/* It cannot go on where it was; its own end is the cleanest. */
 	trace(PTRACE_KILL, pid, 0, NULL);

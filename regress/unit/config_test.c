@@ -392,6 +392,7 @@ static const char	 everything[] =
     "log format json\n"
     "log level debug\n"
     "spool \"/var/sp\" keep 2h\n"
+    "chroot \"/var/em\"\n"
     "pool 0\n"
     "http {\n"
     "\tconnections 100\n"
@@ -574,6 +575,7 @@ test_everything(void **state)
 	assert_int_equal(conf->cf_logformat, LOGFORMAT_JSON);
 	assert_int_equal(conf->cf_loglevel, LOG_DEBUG);
 	assert_string_equal(conf->cf_spool, "/var/sp");
+	assert_string_equal(conf->cf_chroot, "/var/em");
 	assert_string_equal(conf->cf_cp_url, "https://cp.example:8000/api/v1");
 	assert_string_equal(conf->cf_cp_token, SECRET "-2");
 	assert_string_equal(conf->cf_container_id, "box 1");
@@ -912,7 +914,7 @@ static const struct {
 	{ "listen on socket /c\ncontrol socket /c", 0, "is the control" },
 	{ "user frontend a\nuser spawner a", 0, "must be different users" },
 	{ "user frontend a\nuser frontend b", 2, "user frontend: already" },
-	{ "foo", 1, "unknown statement \"foo\": expected call, control plane" },
+	{ "foo", 1, "unknown statement \"foo\": expected call, chroot, control plane" },
 	{ "foo bar", 1, "unknown statement \"foo\"" },
 	{ "foo {\nlisten on nonsense\n{ \"\n} }\n\npool 1\n", 1,
 	    "unknown statement \"foo\"" },

@@ -197,6 +197,8 @@ config_paths(struct config *conf)
 	char		 base[sizeof(dir) - sizeof("/sbxd")];
 
 	conf->cf_workspace_made = 1;
+	(void)strlcpy(conf->cf_chroot, "/run/sbxd/empty",
+	    sizeof(conf->cf_chroot));
 	if (geteuid() == 0) {
 		(void)strlcpy(conf->cf_workspace, "/var/lib/sbxd/workspace",
 		    sizeof(conf->cf_workspace));
@@ -492,6 +494,7 @@ check_paths(const struct config *conf, struct config_errors *errors)
 
 	check_path(conf, errors, "spool", conf->cf_spool);
 	check_path(conf, errors, "control socket", conf->cf_control);
+	check_path(conf, errors, "chroot", conf->cf_chroot);
 	check_path(conf, errors, "token file", conf->cf_token_file);
 	check_path(conf, errors, "token file", conf->cf_cp_token_file);
 	if (path_inside(conf->cf_workspace, conf->cf_spool) &&

@@ -91,6 +91,7 @@ struct config {
 	char			 cf_control[sizeof(((struct sockaddr_un *)0)
 				    ->sun_path)];
 	char			 cf_control_group[CONF_USERLEN];
+	char			 cf_chroot[CONF_PATHLEN]; /* root only */
 	char			 cf_users[USER_COUNT][CONF_USERLEN];
 
 	enum config_logformat	 cf_logformat;

@@ -79,6 +79,7 @@ struct priv_user {
 };
 
 int	 priv_dir(const char *, uid_t, gid_t, mode_t, const char **);
+int	 priv_dir_empty(int, const char **);
 int	 priv_listen(struct config_listen *, char *, size_t);
 int	 priv_control(const struct config *, uint32_t *, char *, size_t);
 int	 priv_workspace(const struct config *, char *, size_t);

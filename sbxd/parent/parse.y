@@ -107,6 +107,7 @@ SLIST_HEAD(defineds, defined);
 enum once {
 	ONCE_ARTIFACTS,
 	ONCE_ASYNC,
+	ONCE_CHROOT,
 	ONCE_CONTAINER,
 	ONCE_CONTROL,
 	ONCE_ISOLATION,
@@ -281,7 +282,7 @@ static struct config *parse_end(unsigned int);
 	int		 number;
 }
 
-%token	ADD AUTH BWRAP CALL COMMAND CONTAINER CONTROL ENVIRONMENT ERROR
+%token	ADD AUTH BWRAP CALL CHROOT COMMAND CONTAINER CONTROL ENVIRONMENT ERROR
 %token	EXECUTE FILENAME FORMAT FRONTEND GROUP HTTP ID INCLUDE INSECURE
 %token	ISOLATION KEEP LANGUAGE LEVEL LIMITS LISTEN LOG MODE MOUNT NAME
 %token	NATIVE NO NONE ON PATH PLANE POD POOL PORT PROCESSES PROFILE PROXY
@@ -366,6 +367,11 @@ general		: WORKSPACE STRING		{ set_workspace($2); }
 			    config_value_path, ps.conf->cf_control,
 			    sizeof(ps.conf->cf_control));
 			set_group($4, ps.conf->cf_control_group);
+		}
+		| CHROOT STRING {
+			set_string(ONCE_CHROOT, "chroot", $2,
+			    config_value_path, ps.conf->cf_chroot,
+			    sizeof(ps.conf->cf_chroot));
 		}
 		| SPOOL STRING optkeep {
 			set_string(ONCE_SPOOL, "spool", $2,
@@ -532,6 +538,7 @@ static const struct keyword {
 	{ "auth",		AUTH },
 	{ "bwrap",		BWRAP },
 	{ "call",		CALL },
+	{ "chroot",		CHROOT },
 	{ "command",		COMMAND },
 	{ "container",		CONTAINER },
 	{ "control",		CONTROL },
@@ -594,6 +601,7 @@ static const struct usage {
 	const char	*text;
 } usages[] = {
 	{ "", "call",		"call {" },
+	{ "", "chroot",		"chroot \"/path\"" },
 	{ "", "control",	"control socket \"/path\" [group \"name\"], or "
 				"control plane {" },
 	{ "", "execute",	"execute {" },
@@ -723,8 +731,8 @@ syntax_expected(const char *block)
 
 	list[0] = '\0';
 	if (block[0] == '\0')
-		return ("call, control plane, control socket, execute, http, "
-		    "include, isolation, language, limits, listen, log, "
+		return ("call, chroot, control plane, control socket, "
+		    "execute, http, include, isolation, language, limits, listen, log, "
 		    "mount, no proxy, pool, processes, profile, proxy, run, "
 		    "sandbox uid, spool, token, user, workspace or "
 		    "name = \"value\"");

@@ -105,6 +105,7 @@ print_general(FILE *fp, const struct config *conf)
 	print_option(fp, "user frontend", conf->cf_users[USER_FRONTEND]);
 	print_option(fp, "\nuser spawner", conf->cf_users[USER_SPAWNER]);
 	print_option(fp, "\nuser reporter", conf->cf_users[USER_REPORTER]);
+	print_option(fp, "\nchroot", conf->cf_chroot);
 	if (conf->cf_isolation == ISOLATION_BWRAP)
 		print_option(fp, "\nisolation bwrap", conf->cf_bwrap);
 	else

@@ -24,6 +24,7 @@
 #include <netinet/in.h>
 #include <arpa/inet.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -179,6 +180,33 @@ priv_dir(const char *path, uid_t uid, gid_t gid, mode_t mode,
 		return (-1);
 	}
 	return (fd);
+}
+
+/* A place to be locked into: nothing there, and nobody can put any. */
+int
+priv_dir_empty(int dirfd, const char **why)
+{
+	struct dirent	*de;
+	struct stat	 st;
+	DIR		*dir;
+	int		 fd, empty = 1;
+
+	if (fstat(dirfd, &st) == -1 || st.st_uid != 0 ||
+	    (st.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+		*why = "must belong to root and be writable by nobody else";
+		return (0);
+	}
+	if ((fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) ==
+	    -1 || (dir = fdopendir(fd)) == NULL) {
+		*why = strerror(errno);
+		return (0);
+	}
+	while (empty && (de = readdir(dir)) != NULL)
+		empty = strcmp(de->d_name, ".") == 0 ||
+		    strcmp(de->d_name, "..") == 0;
+	closedir(dir);
+	*why = "must be empty";
+	return (empty);
 }
 
 void

@@ -62,6 +62,8 @@ reload_fixed(const struct config *a, const struct config *b)
 	if (strcmp(a->cf_control, b->cf_control) != 0 ||
 	    strcmp(a->cf_control_group, b->cf_control_group) != 0)
 		return ("control socket");
+	if (strcmp(a->cf_chroot, b->cf_chroot) != 0)
+		return ("chroot");
 	if (strcmp(a->cf_spool, b->cf_spool) != 0)
 		return ("spool");
 	if (strcmp(a->cf_workspace, b->cf_workspace) != 0)

@@ -57,7 +57,6 @@
  * go is killed.  Any child lost ends the daemon.
  */
 
-#define SBXD_EMPTY	"/run/sbxd/empty"
 #define SBXD_FILES	66000	/* descriptors, if the limit allows */
 #define START_TIMEOUT	20	/* s until all are READY */
 
@@ -259,8 +258,9 @@ parent_open(struct parent *pa, struct opened *op)
 
 	if (geteuid() == 0) {
 		parent_open_users(cf, op);
-		if ((fd = priv_dir(SBXD_EMPTY, 0, 0, 0555, &why)) == -1)
-			fatalx("%s: %s", SBXD_EMPTY, why);
+		if ((fd = priv_dir(cf->cf_chroot, 0, 0, 0555, &why)) == -1 ||
+		    !priv_dir_empty(fd, &why))
+			fatalx("chroot %s: %s", cf->cf_chroot, why);
 		close(fd);
 	}
 	if ((op->op_workspace = priv_workspace(cf, error, sizeof(error))) ==
@@ -293,7 +293,8 @@ parent_boot(struct parent *pa, const struct opened *op)
 			mb.mb_setuser = 1;
 			mb.mb_uid = op->op_users[i - 1].pu_uid;
 			mb.mb_gid = op->op_users[i - 1].pu_gid;
-			(void)strlcpy(mb.mb_chroot, SBXD_EMPTY,
+			(void)strlcpy(mb.mb_chroot,
+			    pa->pa_config->cf_chroot,
 			    sizeof(mb.mb_chroot));
 		}
 		mb.mb_log_json = log_getformat() == LOG_FORMAT_JSON;
