@@ -914,7 +914,10 @@ static const struct {
 	{ "listen on socket /c\ncontrol socket /c", 0, "is the control" },
 	{ "user frontend a\nuser spawner a", 0, "must be different users" },
 	{ "user frontend a\nuser frontend b", 2, "user frontend: already" },
-	{ "foo", 1, "unknown statement \"foo\": expected call, chroot, control plane" },
+	{ "foo", 1, "unknown statement \"foo\": expected call, chroot, "
+	    "control plane" },
+	{ "http { foo 1 }\npool 1\n", 1, "unknown setting \"foo\" in http" },
+	{ "}", 1, "syntax error at \"}\"" },
 	{ "foo bar", 1, "unknown statement \"foo\"" },
 	{ "foo {\nlisten on nonsense\n{ \"\n} }\n\npool 1\n", 1,
 	    "unknown statement \"foo\"" },

@@ -37,6 +37,7 @@
 
 static void	child_proc_ready(struct imsg_chan *, struct imsg *);
 static void	child_proc_conf_done(struct imsg_chan *, struct imsg *);
+static void	child_proc_mute(int, short, void *);
 static void	child_proc_describe(int, char *, size_t);
 
 static const struct imsg_rule frontend_rules[] = {
@@ -219,11 +220,25 @@ child_proc_ended(struct imsg_chan *ic, enum imsg_end why)
 		    ic->ic_peer);
 		break;
 	case IMSG_END_EOF:
-		pa->pa_exit = EXIT_LOST;
-		event_base_loopexit(pa->pa_base, &tv);
-		return;
+		if (event_base_once(pa->pa_base, -1, EV_TIMEOUT,
+		    child_proc_mute, ic, &tv) == 0)
+			return;
+		log_warnx("lost %s: its channel closed; ending", ic->ic_peer);
+		break;
 	}
 	parent_end(pa, EXIT_LOST);
+}
+
+static void
+child_proc_mute(int fd __unused, short event __unused, void *arg)
+{
+	struct imsg_chan	*ic = arg;
+	struct log_event	 le = { .le_type = "process_lost" };
+	const struct child_proc	*cp = child_proc_bychan(ic->ic_arg, ic);
+
+	log_event(LOG_ERR, &le, "lost %s (pid %d): it closed its channel and "
+	    "still runs; ending", ic->ic_peer, (int)cp->cp_pid);
+	parent_end(ic->ic_arg, EXIT_LOST);
 }
 
 static void

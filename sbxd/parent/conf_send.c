@@ -74,6 +74,24 @@ conf_send_callback(struct parent *pa, const struct config *cf)
 }
 
 /*
+ * The longest configuration is written in one go, before anybody can have
+ * read the beginning of it: that is not a child that does not read.
+ */
+static void
+conf_send_room(struct parent *pa, const struct config *cf)
+{
+	const struct conf_profile	*pr;
+	size_t				 n = 0;
+	int				 i;
+
+	TAILQ_FOREACH(pr, &cf->cf_profiles, pr_entry)
+		n += 1 + pr->pr_nitems;
+	n += CONF_MAX_LANGS + CONF_MAX_LISTEN;
+	for (i = PROC_PARENT + 1; i < PROC_COUNT; i++)
+		pa->pa_children[i].cp_chan.ic_high = IMSG_HIGH_DEFAULT + n;
+}
+
+/*
  * fds has a socket for each listener of the list, or -1 for one that the
  * frontend holds already.
  */
@@ -85,6 +103,7 @@ conf_send(struct parent *pa, const struct config *cf, const int *fds)
 	struct msg_auth			 ma;
 	int				 i;
 
+	conf_send_room(pa, cf);
 	for (i = PROC_PARENT + 1; i < PROC_COUNT; i++)
 		conf_values_send(&pa->pa_children[i].cp_chan, cf->cf_values,
 		    cf->cf_flags);

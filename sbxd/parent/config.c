@@ -154,8 +154,9 @@ env_port(struct config_errors *errors, const char *name, in_port_t *port)
 static void
 config_environment(struct config *conf, struct config_errors *errors)
 {
+	/* Asked once: it may not be possible at a reload any more. */
+	static char	 host[HOST_NAME_MAX + 1];
 	const char	*value;
-	char		 host[HOST_NAME_MAX + 1];
 
 	env_port(errors, "EXECUTOR_PORT", &conf->cf_port);
 	env_port(errors, "PORT", &conf->cf_port);
@@ -174,9 +175,10 @@ config_environment(struct config *conf, struct config_errors *errors)
 	if (env_value(errors, "CONTAINER_ID", config_value_text,
 	    conf->cf_container_id, sizeof(conf->cf_container_id)) == 0 &&
 	    env_value(errors, "HOSTNAME", config_value_text,
-	    conf->cf_container_id, sizeof(conf->cf_container_id)) == 0 &&
-	    gethostname(host, sizeof(host)) == 0) {
-		host[sizeof(host) - 1] = '\0';
+	    conf->cf_container_id, sizeof(conf->cf_container_id)) == 0) {
+		if (host[0] == '\0' && gethostname(host, sizeof(host) - 1) ==
+		    -1)
+			host[0] = '\0';
 		/* A host name always fits. */
 		(void)strlcpy(conf->cf_container_id, host,
 		    sizeof(conf->cf_container_id));
@@ -335,6 +337,8 @@ config_free(struct config *conf)
 void
 config_forget_secrets(struct config *conf)
 {
+	conf->cf_token_known |= conf->cf_token[0] != '\0';
+	conf->cf_cp_token_known |= conf->cf_cp_token[0] != '\0';
 	explicit_bzero(conf->cf_token, sizeof(conf->cf_token));
 	explicit_bzero(conf->cf_cp_token, sizeof(conf->cf_cp_token));
 }

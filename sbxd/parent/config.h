@@ -102,6 +102,8 @@ struct config {
 	char			 cf_cp_url[CONF_URLLEN];	/* "" if none */
 	char			 cf_cp_token[CONF_TOKENLEN];
 	char			 cf_cp_token_file[CONF_PATHLEN];
+	int			 cf_token_known;	/* and forgotten */
+	int			 cf_cp_token_known;
 	char			 cf_container_id[CONF_IDLEN];
 	char			 cf_pod_name[CONF_IDLEN];
 };

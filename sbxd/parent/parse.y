@@ -224,6 +224,7 @@ static int	 lex_quoted(void);
 static int	 lex_isword(int);
 static int	 lex_word(void);
 static int	 lex_macro(void);
+static int	 lex_brace(void);
 static int	 lex_token(void);
 static void	 lex_skip(void);
 static int	 lex_eof(void);
@@ -1247,6 +1248,17 @@ lex_macro(void)
 	return (STRING);
 }
 
+/* A closing brace ends the line before it, so { a block } can be one. */
+static int
+lex_brace(void)
+{
+	lex_blanks();
+	if (lex_peek() != '}')
+		return (0);
+	ps.token = "";
+	return (1);
+}
+
 /* A newline still belongs to the line that it ends. */
 static int
 lex_token(void)
@@ -1365,6 +1377,10 @@ yylex(void)
 	if (ps.last == '\n') {
 		ps.quiet = ps.recover = ps.secret = ps.leaked = 0;
 		ps.first = NULL;
+	}
+	if (ps.last != '\n' && ps.last != '{' && lex_brace()) {
+		lex_note('\n');
+		return ('\n');
 	}
 	do {
 		if (ps.stop)
