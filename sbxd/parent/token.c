@@ -18,6 +18,7 @@
 #include <sys/queue.h>
 
 #include <netinet/in.h>
+#include <arpa/inet.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +52,20 @@ token_wanted(const struct config *cf)
 	return (0);
 }
 
+/* In quotes of the shell, in which only the quote itself is special. */
+static void
+token_print_quoted(const char *s)
+{
+	putchar('\'');
+	for (; *s != '\0'; s++) {
+		if (*s == '\'')
+			printf("'\\''");
+		else
+			putchar(*s);
+	}
+	putchar('\'');
+}
+
 /* Where a client on this machine would connect. */
 static void
 token_print_curl(const struct config *cf)
@@ -58,6 +73,7 @@ token_print_curl(const struct config *cf)
 	const struct config_listen	*li;
 	const struct sockaddr_in	*sin;
 	const struct sockaddr_in6	*sin6;
+	char				 host[INET6_ADDRSTRLEN];
 
 	TAILQ_FOREACH(li, &cf->cf_listens, li_entry) {
 		if (li->li_proxy || li->li_auth != AUTH_TOKEN)
@@ -66,16 +82,24 @@ token_print_curl(const struct config *cf)
 		sin6 = (const struct sockaddr_in6 *)&li->li_ss;
 		printf("try:   curl -H 'Authorization: Bearer %s' ",
 		    cf->cf_token);
-		if (li->li_ss.ss_family == AF_INET)
-			printf("http://127.0.0.1:%u/metrics\n",
-			    ntohs(sin->sin_port));
-		else if (li->li_ss.ss_family == AF_INET6)
-			printf("'http://[::1]:%u/metrics'\n",
-			    ntohs(sin6->sin6_port));
-		else
-			printf("--unix-socket %s http://localhost/metrics\n",
-			    ((const struct sockaddr_un *)&li->li_ss)
-			    ->sun_path);
+		if (li->li_ss.ss_family == AF_INET) {
+			(void)inet_ntop(AF_INET, &sin->sin_addr, host,
+			    sizeof(host));
+			printf("http://%s:%u/metrics\n",
+			    sin->sin_addr.s_addr == INADDR_ANY ?
+			    "127.0.0.1" : host, ntohs(sin->sin_port));
+		} else if (li->li_ss.ss_family == AF_INET6) {
+			(void)inet_ntop(AF_INET6, &sin6->sin6_addr, host,
+			    sizeof(host));
+			printf("'http://[%s]:%u/metrics'\n",
+			    IN6_IS_ADDR_UNSPECIFIED(&sin6->sin6_addr) ?
+			    "::1" : host, ntohs(sin6->sin6_port));
+		} else {
+			printf("--unix-socket ");
+			token_print_quoted(((const struct sockaddr_un *)
+			    &li->li_ss)->sun_path);
+			printf(" http://localhost/metrics\n");
+		}
 		return;
 	}
 }
@@ -90,6 +114,16 @@ token_print(const struct config *cf)
 	printf("token: %s\n", cf->cf_token);
 	token_print_curl(cf);
 	(void)fflush(stdout);
+}
+
+/* Whether it came from that variable, not from the file. */
+static int
+token_from(const char *variable, const char *token)
+{
+	const char	*value;
+
+	return ((value = getenv(variable)) != NULL &&
+	    strcmp(value, token) == 0);
 }
 
 /* At start: a digest in any case, and a token if there is none. */
@@ -113,12 +147,11 @@ token_prepare(struct parent *pa)
 			    "would end up in the journal: add 'token file "
 			    "\"/path\"' to the configuration");
 		pa->pa_digest_kept = 1;
-	} else if (getenv(token_variables[0]) != NULL &&
-	    strcmp(getenv(token_variables[0]), cf->cf_token) == 0)
-		pa->pa_digest_kept = 1;
-	if (getenv(token_variables[1]) != NULL &&
-	    strcmp(getenv(token_variables[1]), cf->cf_cp_token) == 0)
-		pa->pa_cp_token_kept = 1;
+	} else
+		pa->pa_digest_kept = token_from(token_variables[0],
+		    cf->cf_token);
+	pa->pa_cp_token_kept = token_from(token_variables[1],
+	    cf->cf_cp_token);
 	sha256_digest(cf->cf_token, strlen(cf->cf_token), pa->pa_digest);
 	if (generated)
 		token_print(cf);
@@ -137,10 +170,13 @@ token_missing(const struct parent *pa, const struct config *cf)
 }
 
 void
-token_reload(struct parent *pa, const struct config *cf)
+token_reload(struct parent *pa, struct config *cf)
 {
-	if (cf->cf_token[0] == '\0')
+	cf->cf_cp_token_known = pa->pa_cp_token_kept;
+	if (cf->cf_token[0] == '\0') {
+		cf->cf_token_known = 1;
 		return;
+	}
 	sha256_digest(cf->cf_token, strlen(cf->cf_token), pa->pa_digest);
 	pa->pa_digest_kept = 0;
 }
