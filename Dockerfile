@@ -11,7 +11,7 @@ FROM debian:12-slim
 RUN apt-get update && \
     apt-get install -y --no-install-recommends \
         bubblewrap ca-certificates libbsd0 libcurl4 libevent-core-2.1-7 \
-        libjson-c5 libmd0 libseccomp2 python3-minimal && \
+        libjson-c5 libmd0 libseccomp2 && \
     rm -rf /var/lib/apt/lists/* && \
     for u in _sbxd _sbxspawn _sbxrep; do \
         useradd --system --user-group --no-create-home \

@@ -3,11 +3,10 @@
 # make check        install what is missing, build, run every test
 # make check SAN=1  the same under ASan and UBSan
 # make bench        ratios against baselines of the same run
-# make install      DESTDIR= PREFIX=/usr/local SYSCONFDIR=/etc
+# make install      DESTDIR= PREFIX=/usr/local
 # make uninstall, make clean
 
 PREFIX		?= /usr/local
-SYSCONFDIR	?= /etc
 SBINDIR		= $(PREFIX)/sbin
 LIBEXECDIR	= $(PREFIX)/libexec/sbxd
 MANDIR		= $(PREFIX)/share/man
@@ -175,7 +174,7 @@ deps-check:
 
 run: deps-run
 	@$(MAKE) --no-print-directory -s all
-	@exec $(B)/sbin/sbxd -d
+	@$(B)/sbin/sbxd -d || test $$? -eq 143
 
 check: deps-check
 	@$(MAKE) --no-print-directory -s -j2 tests $(if $(SAN),,fuzzers)

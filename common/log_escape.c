@@ -23,75 +23,78 @@
 #include "log.h"
 #include "utf8.h"
 
+#define ESCAPE_MAX	8	/* bytes that one character can become */
+
+static int	 escape_text(char [ESCAPE_MAX], const char *, size_t);
+static int	 escape_json(char [ESCAPE_MAX], const char *, size_t);
+static size_t	 escape(char *, size_t, const char *, size_t,
+		    int (*)(char [ESCAPE_MAX], const char *, size_t));
+
 /*
- * Both functions write at most size - 1 bytes and a NUL, never cut an
- * escape or a character in two, and return the number of bytes written.
+ * Character by character; n is 0 for a byte that belongs to none.  Writes
+ * at most size - 1 bytes and a NUL, never cuts an escape or a character in
+ * two, and returns the number of bytes written.
  */
+static size_t
+escape(char *dst, size_t size, const char *src, size_t len,
+    int (*one)(char [ESCAPE_MAX], const char *, size_t))
+{
+	char	 esc[ESCAPE_MAX];
+	size_t	 i, k, n, out;
+
+	if (size == 0)
+		return (0);
+	for (i = 0, out = 0; i < len; i += n == 0 ? 1 : n) {
+		n = utf8_length(src + i, len - i);
+		k = (size_t)one(esc, src + i, n);
+		if (out + k >= size)
+			break;
+		memcpy(dst + out, esc, k);
+		out += k;
+	}
+	dst[out] = '\0';
+	return (out);
+}
+
+static int
+escape_text(char esc[ESCAPE_MAX], const char *p, size_t n)
+{
+	if (n == 1 && *p == '\\')
+		return (snprintf(esc, ESCAPE_MAX, "\\\\"));
+	/* A control of two bytes is shown by its second, its code. */
+	if (n == 0 || utf8_is_control(p, n))
+		return (snprintf(esc, ESCAPE_MAX, "\\%03o",
+		    (unsigned char)p[n == 0 ? 0 : n - 1]));
+	memcpy(esc, p, n);
+	return ((int)n);
+}
+
+static int
+escape_json(char esc[ESCAPE_MAX], const char *p, size_t n)
+{
+	if (n == 0)
+		return (snprintf(esc, ESCAPE_MAX, "\xef\xbf\xbd"));
+	if (n == 1 && (*p == '"' || *p == '\\'))
+		return (snprintf(esc, ESCAPE_MAX, "\\%c", *p));
+	if (n == 1 && *p == '\n')
+		return (snprintf(esc, ESCAPE_MAX, "\\n"));
+	if (utf8_is_control(p, n))
+		return (snprintf(esc, ESCAPE_MAX, "\\u%04x",
+		    (unsigned char)p[n - 1]));
+	memcpy(esc, p, n);
+	return ((int)n);
+}
 
 /* Lines for people: vis(3) style octal for what a terminal would act on. */
 size_t
 log_escape_text(char *dst, size_t size, const char *src, size_t len)
 {
-	char		 esc[8];
-	size_t		 i, n, out;
-	int		 k;
-
-	if (size == 0)
-		return (0);
-	for (i = 0, out = 0; i < len; i += n) {
-		n = utf8_length(src + i, len - i);
-		if (n == 1 && src[i] == '\\')
-			k = snprintf(esc, sizeof(esc), "\\\\");
-		else if (n == 0 || utf8_is_control(src + i, n)) {
-			n = n == 0 ? 1 : n;
-			/* A control of two bytes (U+0080-9F) is shown by
-			 * its second one, which is its code. */
-			k = snprintf(esc, sizeof(esc), "\\%03o",
-			    (unsigned char)src[i + n - 1]);
-		} else {
-			memcpy(esc, src + i, n);
-			k = (int)n;
-		}
-		if (out + (size_t)k >= size)
-			break;
-		memcpy(dst + out, esc, (size_t)k);
-		out += (size_t)k;
-	}
-	dst[out] = '\0';
-	return (out);
+	return (escape(dst, size, src, len, escape_text));
 }
 
 /* The inside of a JSON string; each invalid byte becomes U+FFFD. */
 size_t
 log_escape_json(char *dst, size_t size, const char *src, size_t len)
 {
-	char		 esc[8];
-	size_t		 i, n, out;
-	int		 k;
-
-	if (size == 0)
-		return (0);
-	for (i = 0, out = 0; i < len; i += n) {
-		n = utf8_length(src + i, len - i);
-		if (n == 0) {
-			n = 1;
-			k = snprintf(esc, sizeof(esc), "\xef\xbf\xbd");
-		} else if (n == 1 && (src[i] == '"' || src[i] == '\\'))
-			k = snprintf(esc, sizeof(esc), "\\%c", src[i]);
-		else if (n == 1 && src[i] == '\n')
-			k = snprintf(esc, sizeof(esc), "\\n");
-		else if (utf8_is_control(src + i, n))
-			k = snprintf(esc, sizeof(esc), "\\u%04x",
-			    (unsigned char)src[i + n - 1]);
-		else {
-			memcpy(esc, src + i, n);
-			k = (int)n;
-		}
-		if (out + (size_t)k >= size)
-			break;
-		memcpy(dst + out, esc, (size_t)k);
-		out += (size_t)k;
-	}
-	dst[out] = '\0';
-	return (out);
+	return (escape(dst, size, src, len, escape_json));
 }
