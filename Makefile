@@ -56,7 +56,7 @@ TOOL_SRC	= $(wildcard regress/tools/*.c)
 BENCH_SRC	= $(wildcard regress/bench/*.c)
 ALL_SRC		= $(COMMON_SRC) $(PARENT_SRC) $(FRONTEND_SRC) \
 		  $(SPAWNER_SRC) $(REPORTER_SRC) $(SBXCTL_SRC) $(UNIT_SRC) \
-		  $(TOOL_SRC) $(BENCH_SRC)
+		  regress/unit/config_util.c $(TOOL_SRC) $(BENCH_SRC)
 
 obj		= $(patsubst %.c,$(B)/obj/%.o,$(1))
 
@@ -113,7 +113,9 @@ $(B)/obj/parse.o: build/parse.c
 # The tests.  A unit test is linked with the part that it tests.
 UNIT_config	= $(filter-out %/sbxd.o,$(call obj,$(wildcard \
 		  sbxd/parent/config*.c sbxd/parent/printconf.c))) \
-		  $(B)/obj/parse.o
+		  $(B)/obj/parse.o $(B)/obj/regress/unit/config_util.o
+UNIT_config_errors = $(UNIT_config)
+UNIT_config_files = $(UNIT_config)
 UNIT_parser	= $(call obj,sbxctl/parser.c)
 UNIT_http_parse	= $(call obj,sbxd/frontend/http_parse.c)
 UNIT_json	= $(call obj,sbxd/frontend/json.c)

@@ -240,7 +240,7 @@ config_users(struct config *conf)
 		    sizeof(conf->cf_users[i]));
 }
 
-/* The paths and the environment of a profile that lists none. */
+/* The paths and the environment that a profile begins with. */
 int
 config_profile_builtin(struct conf_profile *pr)
 {

@@ -133,6 +133,8 @@ struct profile {
 	struct place		 po_limits[SET_LIMIT_COUNT];
 	int			 po_own[ITEM_KINDS];
 	unsigned int		 po_count[ITEM_KINDS];
+	const struct conf_item	*po_env[CONF_MAX_ITEMS];
+	unsigned int		 po_nenv;	/* set by this block */
 };
 SLIST_HEAD(profiles, profile);
 
@@ -259,11 +261,13 @@ static mode_t	 listen_mode(const char *);
 static void	 listen_unix(const char *, const char *, const char *, int);
 static void	 profile_begin(const char *);
 static void	 profile_clear(struct conf_profile *, enum conf_item_kind);
-static int	 profile_has(enum conf_item_kind, const char *);
-static void	 profile_add(enum conf_item_kind, const char *,
-		    const char *);
+static struct conf_item *profile_find(enum conf_item_kind, const char *);
+static void	 profile_add(enum conf_item_kind, const char *);
 static void	 profile_root(const char *);
 static void	 profile_path(const char *);
+static int	 profile_envlisted(const struct conf_item *);
+static unsigned int profile_envcount(void);
+static void	 profile_setenv(const char *, const char *);
 static void	 profile_env(const char *, const char *);
 static void	 profile_call(enum conf_item_kind, const char *);
 static void	 profile_finish(void);
@@ -1841,33 +1845,36 @@ profile_clear(struct conf_profile *pr, enum conf_item_kind kind)
 	}
 }
 
-static int
-profile_has(enum conf_item_kind kind, const char *a)
+static struct conf_item *
+profile_find(enum conf_item_kind kind, const char *a)
 {
-	const struct conf_item	*it;
+	struct conf_item	*it;
 
 	TAILQ_FOREACH(it, &ps.profile->po_conf->pr_items, it_entry) {
 		if (it->it_kind == kind && strcmp(it->it_a, a) == 0)
-			return (1);
+			return (it);
 	}
-	return (0);
+	return (NULL);
 }
 
-/* The first thing of a kind that a profile lists replaces the defaults. */
+/*
+ * The first thing of a kind that a profile lists replaces the defaults,
+ * except for the environment.
+ */
 static void
-profile_add(enum conf_item_kind kind, const char *a, const char *b)
+profile_add(enum conf_item_kind kind, const char *a)
 {
 	struct profile	*po = ps.profile;
 
 	if (!po->po_own[kind])
 		profile_clear(po->po_conf, kind);
 	po->po_own[kind] = 1;
-	if (profile_has(kind, a))
+	if (profile_find(kind, a) != NULL)
 		parse_error("\"%.128s\": is listed twice", a);
 	else if (++po->po_count[kind] > CONF_MAX_ITEMS)
 		parse_error("\"%.128s\": must be one of at most %d", a,
 		    CONF_MAX_ITEMS);
-	else if (conf_profile_add(po->po_conf, kind, a, b) == -1)
+	else if (conf_profile_add(po->po_conf, kind, a, NULL) == -1)
 		fatal("%s", __func__);
 }
 
@@ -1891,7 +1898,65 @@ profile_path(const char *path)
 	if (config_value_path(path, copy, sizeof(copy), &errstr) == -1)
 		parse_error("read-only \"%.128s\": %s", path, errstr);
 	else
-		profile_add(ITEM_READONLY, copy, NULL);
+		profile_add(ITEM_READONLY, copy);
+}
+
+static int
+profile_envlisted(const struct conf_item *it)
+{
+	unsigned int	 i;
+
+	for (i = 0; i < ps.profile->po_nenv; i++) {
+		if (ps.profile->po_env[i] == it)
+			return (1);
+	}
+	return (0);
+}
+
+static unsigned int
+profile_envcount(void)
+{
+	const struct conf_item	*it;
+	unsigned int		 n = 0;
+
+	TAILQ_FOREACH(it, &ps.profile->po_conf->pr_items, it_entry) {
+		if (it->it_kind == ITEM_ENV)
+			n++;
+	}
+	return (n);
+}
+
+/*
+ * A variable takes the place of the one that was there before the block,
+ * or comes last.  The others stay: whoever adds one does not lose PATH.
+ */
+static void
+profile_setenv(const char *name, const char *value)
+{
+	struct profile		*po = ps.profile;
+	struct conf_item	*it;
+	char			*copy;
+
+	if ((it = profile_find(ITEM_ENV, name)) == NULL) {
+		if (profile_envcount() >= CONF_MAX_ITEMS) {
+			parse_error("\"%.128s\": must be one of at most %d",
+			    name, CONF_MAX_ITEMS);
+			return;
+		}
+		if (conf_profile_add(po->po_conf, ITEM_ENV, name, value) == -1)
+			fatal("%s", __func__);
+		it = TAILQ_LAST(&po->po_conf->pr_items, conf_items);
+	} else if (profile_envlisted(it)) {
+		parse_error("\"%.128s\": is listed twice", name);
+		return;
+	} else {
+		if ((copy = strdup(value)) == NULL)
+			fatal("%s", __func__);
+		free(it->it_b);
+		it->it_b = copy;
+	}
+	/* All of them are in the list, which has no more than this. */
+	po->po_env[po->po_nenv++] = it;
 }
 
 static void
@@ -1905,7 +1970,7 @@ profile_env(const char *name, const char *value)
 		parse_error("environment \"%s\": value must have at most %d "
 		    "characters", name, CONF_VALUELEN - 1);
 	else
-		profile_add(ITEM_ENV, name, value);
+		profile_setenv(name, value);
 }
 
 static void
@@ -1918,11 +1983,11 @@ profile_call(enum conf_item_kind kind, const char *name)
 	    seccomp_syscall_resolve_name(name) == __NR_SCMP_ERROR)
 		parse_error("system call \"%.64s\": must be the name of a "
 		    "system call", name);
-	else if (profile_has(other, name))
+	else if (profile_find(other, name) != NULL)
 		parse_error("system call \"%s\": is both added and removed",
 		    name);
 	else
-		profile_add(kind, name, NULL);
+		profile_add(kind, name);
 }
 
 /* What a profile does not limit itself is as the global limits say. */
