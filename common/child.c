@@ -196,7 +196,10 @@ child_stop(struct imsg_chan *ic, struct imsg *im __unused)
 	ch->ch_stopping = 1;
 }
 
-/* The channel to a sibling comes once, before anything is confined. */
+/*
+ * The channel to a sibling comes once, before anything is confined.  What
+ * the sibling says is looked at after START, when everything is.
+ */
 int
 child_peer(struct child *ch, struct imsg *im, enum msg_proc proc,
     struct imsg_chan *ic, const struct imsg_rule *rules, size_t nrules)
@@ -204,10 +207,13 @@ child_peer(struct child *ch, struct imsg *im, enum msg_proc proc,
 	uint32_t	 said;
 
 	if (imsg_get_data(im, &said, sizeof(said)) == -1 || said != proc ||
-	    ic->ic_fd != -1 || ch->ch_ready)
+	    ic->ic_fd != -1 || ch->ch_ready ||
+	    ch->ch_npeers == CHILD_MAXPEERS)
 		return (-1);
 	imsg_chan_init(ic, msg_procname(proc), imsg_get_fd(im, 0),
 	    ch->ch_base, rules, nrules, child_sibling_ended, ch);
+	event_del(ic->ic_ev_read);
+	ch->ch_peers[ch->ch_npeers++] = ic;
 	return (0);
 }
 
@@ -225,7 +231,12 @@ child_hello_check(struct imsg_chan *ic, const struct imsg *im)
 void
 child_hello(struct imsg_chan *ic, struct imsg *im)
 {
+	struct child	*ch = ic->ic_arg;
+
 	child_hello_check(ic, im);
+	if (ch->ch_greeted)
+		child_bad_message(ic, im);
+	ch->ch_greeted = 1;
 	imsg_send(ic, MSG_HELLO, 0, im->im_data, im->im_hdr.ih_len);
 }
 
@@ -275,8 +286,12 @@ child_conf_lang(struct imsg_chan *ic, struct imsg *im)
 void
 child_conf_commit(struct child *ch, const struct imsg *im)
 {
+	unsigned int	 i;
+
 	if (ch->ch_nconf == NULL || !ch->ch_ready)
 		child_bad_message(&ch->ch_parent, im);
+	for (i = 0; ch->ch_conf == NULL && i < ch->ch_npeers; i++)
+		event_add(ch->ch_peers[i]->ic_ev_read, NULL);
 	conf_set_free(ch->ch_conf);
 	ch->ch_conf = ch->ch_nconf;
 	ch->ch_nconf = NULL;

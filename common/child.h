@@ -31,6 +31,7 @@
  */
 
 #define CHILD_FD	3	/* the channel to the parent */
+#define CHILD_MAXPEERS	2
 
 struct child {
 	struct event_base	*ch_base;
@@ -38,10 +39,13 @@ struct child {
 	struct confine_state	 ch_confine;
 	struct conf_set		*ch_conf;	/* in force */
 	struct conf_set		*ch_nconf;	/* being received */
+	struct imsg_chan	*ch_peers[CHILD_MAXPEERS];
+	unsigned int		 ch_npeers;
 	struct event		*ch_deadline;	/* of the first message */
 	const struct imsg_rule	*ch_rules;	/* in force after it */
 	size_t			 ch_nrules;
 	int			 ch_keep_paths;
+	int			 ch_greeted;	/* HELLO comes once */
 	int			 ch_ready;
 	int			 ch_stopping;
 	int			 ch_exit;

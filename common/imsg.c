@@ -234,12 +234,14 @@ imsg_read_one(struct imsg_chan *ic)
 		snprintf(ic->ic_error, sizeof(ic->ic_error), "unread");
 		return (1);
 	}
+	/* An empty packet reads like the end, but may bring descriptors. */
+	nfds = n == -1 ? 0 : imsg_take_fds(&mh, im.im_fds);
 	if (n <= 0) {
+		for (i = 0; i < nfds; i++)
+			close(im.im_fds[i]);
 		imsg_end(ic, IMSG_END_EOF);
 		return (-1);
 	}
-
-	nfds = imsg_take_fds(&mh, im.im_fds);
 	for (i = nfds; i < IMSG_MAXFDS; i++)
 		im.im_fds[i] = -1;
 	im.im_data = packet + sizeof(im.im_hdr);
@@ -277,8 +279,10 @@ imsg_readable(int fd __unused, short event __unused, void *arg)
 	struct imsg_chan	*ic = arg;
 	int			 i;
 
+	/* Who leaves the loop does not want to hear the rest. */
 	for (i = 0; i < IMSG_PER_WAKE; i++) {
-		if (imsg_read_one(ic) != 1)
+		if (imsg_read_one(ic) != 1 ||
+		    event_base_got_break(ic->ic_base))
 			return;
 	}
 }
@@ -353,7 +357,7 @@ imsg_writable(int fd __unused, short event __unused, void *arg)
 			imsg_end(ic, IMSG_END_EOF);
 		return;
 	}
-	if (ic->ic_queued > ic->ic_high) {
+	if (ic->ic_dropped || ic->ic_queued > ic->ic_high) {
 		imsg_end(ic, IMSG_END_OVERFLOW);
 		return;
 	}
@@ -423,6 +427,8 @@ imsg_send_fds(struct imsg_chan *ic, uint32_t type, uint32_t id,
 	if (ic->ic_fd == -1 || ic->ic_dead || ic->ic_queued > ic->ic_high) {
 		for (i = 0; i < nfds; i++)
 			close(fds[i]);
+		/* Even if the queue drains now: a gap is not survived. */
+		ic->ic_dropped = 1;
 		return;
 	}
 	if ((io = calloc(1, sizeof(*io) + len)) == NULL)

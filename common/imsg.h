@@ -91,6 +91,7 @@ struct imsg_chan {
 	size_t			 ic_high;	/* more than that: OVERFLOW */
 	size_t			 ic_low;	/* fewer: ic_drained */
 	int			 ic_above_low;
+	int			 ic_dropped;	/* a message found no room */
 	int			 ic_unsent;	/* a write found no reader */
 	int			 ic_dead;
 	int			*ic_freed;	/* set by imsg_chan_close() */
