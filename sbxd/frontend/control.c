@@ -149,6 +149,24 @@ control_rights(int fd)
 	return (RIGHT_NONE);
 }
 
+/*
+ * Who gives way to a new one: the longest silent, but rather one that may
+ * only look, and rather one that waits for nothing.
+ */
+static struct control_client *
+control_idlest(void)
+{
+	struct control_client	*cc, *found = TAILQ_FIRST(&clients);
+
+	TAILQ_FOREACH(cc, &clients, cc_entry) {
+		if (cc->cc_right != found->cc_right ?
+		    cc->cc_right < found->cc_right :
+		    !cc->cc_asked && found->cc_asked)
+			found = cc;
+	}
+	return (found);
+}
+
 /* A stranger takes no place among the clients. */
 static void
 control_send_away(int fd)
@@ -181,9 +199,8 @@ control_accept(int lfd, short event __unused, void *arg __unused)
 		control_send_away(fd);
 		return;
 	}
-	/* The one that has been silent longest gives way. */
 	if (control_count >= CONTROL_MAX)
-		control_fail(TAILQ_FIRST(&clients),
+		control_fail(control_idlest(),
 		    "too many control clients: this one waited longest");
 	if ((cc = calloc(1, sizeof(*cc))) == NULL ||
 	    (cc->cc_deadline = evtimer_new(control_base, control_expired,
@@ -267,6 +284,8 @@ control_request(struct imsg_chan *ic, const struct imsg *im,
 		return (NULL);
 	}
 	evtimer_add(cc->cc_deadline, &tv);
+	TAILQ_REMOVE(&clients, cc, cc_entry);
+	TAILQ_INSERT_TAIL(&clients, cc, cc_entry);
 	return (cc);
 }
 

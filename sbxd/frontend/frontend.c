@@ -36,10 +36,10 @@
  * spawner and the reporter, which believe nothing it says.
  *
  * Life: BOOT (child.c drops user and root), PEER, LISTEN, CTL, AUTH and
- * CONF messages, CONF_END: confine, READY.  START: accept.  A reload is
- * the same sequence from CONF_VALUES on, answered with CONF_DONE and put
- * in force by another START; open connections do not notice.  EOF from the
- * parent is the end.
+ * CONF messages, CONF_END: confine, READY.  START: greet the siblings,
+ * accept.  A reload is the same sequence from CONF_VALUES on, answered with
+ * CONF_DONE and put in force by another START; open connections do not
+ * notice.  EOF from the parent is the end.
  */
 
 #define FRONTEND_PROMISES	"stdio accept"
@@ -53,6 +53,7 @@ static void	frontend_listen_keep(struct imsg_chan *, struct imsg *);
 static void	frontend_ctl(struct imsg_chan *, struct imsg *);
 static void	frontend_auth(struct imsg_chan *, struct imsg *);
 static void	frontend_hello(struct imsg_chan *, struct imsg *);
+static void	frontend_accept(void);
 
 static const struct imsg_rule parent_rules[] = {
 	{ MSG_PEER, "PEER", 4, 4, 1, frontend_peer },
@@ -239,6 +240,15 @@ frontend_start(struct imsg_chan *ic, struct imsg *im)
 		imsg_send(&reporter, MSG_HELLO, 0, &magic, sizeof(magic));
 		control_start();
 	}
+	frontend_accept();
+}
+
+/* Clients wait in the backlog until everybody who serves them is there. */
+static void
+frontend_accept(void)
+{
+	if (frontend_unhealthy() != NULL)
+		return;
 	httpd_listen_start(httpd);
 	proxy_start();
 }
@@ -247,9 +257,11 @@ frontend_start(struct imsg_chan *ic, struct imsg *im)
 static void
 frontend_hello(struct imsg_chan *ic, struct imsg *im)
 {
+	int	*up = ic == &spawner ? &spawner_up : &reporter_up;
+
 	child_hello_check(ic, im);
-	if (ic == &spawner)
-		spawner_up = 1;
-	else
-		reporter_up = 1;
+	if (*up)
+		child_bad_message(ic, im);
+	*up = 1;
+	frontend_accept();
 }

@@ -88,12 +88,35 @@ static const struct http_status {
 	    "Use HTTP/1.1." },
 };
 
+/* As many descriptors as may be needed, if the hard limit allows them. */
+static uint32_t
+httpd_maxconns(void)
+{
+	struct rlimit	 rl;
+	rlim_t		 old, want;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) == -1)
+		fatal("getrlimit");
+	old = rl.rlim_cur;
+	want = settings[SET_HTTP_CONNECTIONS].sd_max + HTTP_RESERVED_FDS;
+	if (want > rl.rlim_max)
+		want = rl.rlim_max;
+	if (old < want) {
+		rl.rlim_cur = want;
+		if (setrlimit(RLIMIT_NOFILE, &rl) == -1)
+			rl.rlim_cur = old;
+	}
+	if (rl.rlim_cur > 1000000)
+		rl.rlim_cur = 1000000;
+	return (rl.rlim_cur > 2 * HTTP_RESERVED_FDS ? (uint32_t)rl.rlim_cur -
+	    HTTP_RESERVED_FDS : HTTP_RESERVED_FDS);
+}
+
 struct httpd *
 httpd_new(struct event_base *base, const struct http_route *routes,
     size_t nroutes, const uint64_t values[SET_COUNT])
 {
 	struct httpd	*hs;
-	struct rlimit	 rl;
 	struct timeval	 tv = { 0, HTTP_SWEEP_MSEC * 1000 };
 	int		 i;
 
@@ -108,11 +131,7 @@ httpd_new(struct event_base *base, const struct http_route *routes,
 	TAILQ_INIT(&hs->hs_listeners);
 	random_hex(hs->hs_id_prefix, sizeof(hs->hs_id_prefix));
 
-	if (getrlimit(RLIMIT_NOFILE, &rl) == -1)
-		fatal("getrlimit");
-	hs->hs_maxconns = rl.rlim_cur > 2 * HTTP_RESERVED_FDS ?
-	    (uint32_t)(rl.rlim_cur < 1000000 ? rl.rlim_cur : 1000000) -
-	    HTTP_RESERVED_FDS : HTTP_RESERVED_FDS;
+	hs->hs_maxconns = httpd_maxconns();
 	httpd_configure(hs, values);
 
 	if ((hs->hs_sweep = event_new(base, -1, EV_PERSIST, http_conn_sweep,

@@ -24,6 +24,9 @@
 #include <arpa/inet.h>
 
 #include <errno.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,18 +44,25 @@
  * reply goes out; the next request in hc_in follows.  While a handler or a
  * slow reader holds a request, no more than one head's worth is read.
  *
- * Every wait has a deadline but the handler's.  A body must bring
- * BODY_WINDOW bytes per body timeout, so that a trickle ends too.  Where
- * the number of connections reaches its limit, the one that has waited
- * longest without a whole request gives way to the new one; only if all
- * are being served is the new one refused.
+ * Every wait has a deadline but the handler's.  A body must bring, and the
+ * reader of a reply must take, CONN_WINDOW bytes per timeout, so that a
+ * trickle ends too.  Where the number of connections reaches its limit, the
+ * one that has waited longest without a whole request, or has its reply and
+ * does not leave, gives way to the new one; only if all are being served is
+ * the new one refused.
+ *
+ * A request that a handler has lives until it is answered, even if nobody
+ * is left to read the answer.
  */
 
 #define CONN_READ_SIZE		65536
 #define CONN_OUT_HIGH		65536	/* replies before they are flushed */
-#define BODY_WINDOW		16384
+#define CONN_TURN		64	/* steps before others have a turn */
+#define CONN_WINDOW		16384
 #define LINGER_BYTES		(64 * 1024 * 1024)
 #define LINGER_TIMEOUT		5000	/* ms */
+#define TRIM_INTERVAL		5000	/* ms */
+#define TRIM_BYTES		(8 * 1024 * 1024)
 
 static void	 http_conn_readable(int, short, void *);
 static void	 http_conn_writable(int, short, void *);
@@ -62,6 +72,7 @@ static int	 http_conn_body(struct http_conn *);
 static int	 http_conn_flush(struct http_conn *);
 static void	 http_conn_state(struct http_conn *, enum conn_state);
 static void	 http_conn_timeout(struct http_conn *);
+static void	 http_conn_broken(struct http_conn *);
 static int	 http_conn_room(struct httpd *, struct http_addr *);
 static struct http_addr *http_addr_get(struct httpd *, int,
 		    const struct sockaddr_storage *);
@@ -124,40 +135,50 @@ http_addr_put(struct httpd *hs, struct http_addr *ad)
 	free(ad);
 }
 
-/* Makes room for one more, or says that there is none. */
+static void
+http_conn_evict(struct http_conn *hc)
+{
+	hc->hc_httpd->hs_stats.st_evicted++;
+	http_conn_free(hc);
+}
+
+/*
+ * Makes room for one more, or says that there is none.  More than one has
+ * to go if a reload has lowered the limit.
+ */
 static int
 http_conn_room(struct httpd *hs, struct http_addr *ad)
 {
 	struct http_conn	*hc;
 	uint64_t		 max;
+	int			 room = 0;
 
-	if (ad->ad_count >= hs->hs_values[SET_HTTP_PER_ADDRESS]) {
-		if ((hc = TAILQ_FIRST(&ad->ad_waiting)) == NULL)
-			return (0);
-		hs->hs_stats.st_evicted++;
-		/* Never the last of its address: that one is busy. */
-		ad->ad_count++;
-		http_conn_free(hc);
-		ad->ad_count--;
-	}
 	max = hs->hs_values[SET_HTTP_CONNECTIONS];
 	if (max > hs->hs_maxconns)
 		max = hs->hs_maxconns;
-	if (hs->hs_stats.st_connections >= max) {
-		if ((hc = TAILQ_FIRST(&hs->hs_conns[CONN_IDLE])) == NULL &&
-		    (hc = TAILQ_FIRST(&hs->hs_conns[CONN_HEAD])) == NULL)
-			return (0);
-		hs->hs_stats.st_evicted++;
-		ad->ad_count++;
-		http_conn_free(hc);
-		ad->ad_count--;
+	/* As if the new one were there, so that the address stays. */
+	ad->ad_count++;
+	while (ad->ad_count > hs->hs_values[SET_HTTP_PER_ADDRESS]) {
+		if ((hc = TAILQ_FIRST(&ad->ad_waiting)) == NULL)
+			goto done;
+		http_conn_evict(hc);
 	}
-	return (1);
+	while (hs->hs_stats.st_connections >= max) {
+		if ((hc = TAILQ_FIRST(&hs->hs_conns[CONN_LINGER])) == NULL &&
+		    (hc = TAILQ_FIRST(&hs->hs_conns[CONN_IDLE])) == NULL &&
+		    (hc = TAILQ_FIRST(&hs->hs_conns[CONN_HEAD])) == NULL)
+			goto done;
+		http_conn_evict(hc);
+	}
+	room = 1;
+ done:
+	ad->ad_count--;
+	return (room);
 }
 
 /* Takes the descriptor over. */
 void
-http_conn_new(struct httpd *hs, int fd, int auth,
+http_conn_new(struct http_listener *hl, int fd,
     const struct sockaddr_storage *ss)
 {
 	static const char	 busy[] = "HTTP/1.1 503 Service Unavailable\r\n"
@@ -166,6 +187,7 @@ http_conn_new(struct httpd *hs, int fd, int auth,
 				    "Content-Length: 21\r\nRetry-After: 1\r\n"
 				    "Connection: close\r\n\r\n"
 				    "Too many connections\n";
+	struct httpd		*hs = hl->hl_httpd;
 	struct http_conn	*hc;
 	struct http_addr	*ad;
 
@@ -195,7 +217,8 @@ http_conn_new(struct httpd *hs, int fd, int auth,
 	}
 	hc->hc_httpd = hs;
 	hc->hc_fd = fd;
-	hc->hc_auth = auth;
+	hc->hc_listener = hl->hl_id;
+	hc->hc_auth = hl->hl_auth;
 	hc->hc_addr = ad;
 	ad->ad_count++;
 	hs->hs_stats.st_connections++;
@@ -228,6 +251,21 @@ http_conn_free(struct http_conn *hc)
 	evbuffer_free(hc->hc_out);
 	close(hc->hc_fd);
 	free(hc);
+}
+
+/* A reload has changed what a listener wants: its clients must know. */
+void
+http_conn_auth(struct httpd *hs, uint32_t listener, int auth)
+{
+	struct http_conn	*hc;
+	int			 state;
+
+	for (state = 0; state < CONN_STATES; state++) {
+		TAILQ_FOREACH(hc, &hs->hs_conns[state], hc_entry) {
+			if (hc->hc_listener == listener)
+				hc->hc_auth = auth;
+		}
+	}
 }
 
 /* The client's address for a log line. */
@@ -273,7 +311,7 @@ http_conn_wait(const struct httpd *hs, enum conn_state state)
 	return (0);
 }
 
-/* Changes the state and sets its deadline anew. */
+/* Changes the state; its time begins anew. */
 static void
 http_conn_state(struct http_conn *hc, enum conn_state state)
 {
@@ -281,15 +319,40 @@ http_conn_state(struct http_conn *hc, enum conn_state state)
 
 	TAILQ_REMOVE(&hs->hs_conns[hc->hc_state], hc, hc_entry);
 	hc->hc_state = state;
-	hc->hc_deadline = clock_msec() + http_conn_wait(hs, state);
+	hc->hc_since = clock_msec();
+	hc->hc_window = 0;
 	TAILQ_INSERT_TAIL(&hs->hs_conns[state], hc, hc_entry);
 
 	if (hc->hc_waiting)
 		TAILQ_REMOVE(&hc->hc_addr->ad_waiting, hc, hc_addr_entry);
-	hc->hc_waiting = state == CONN_HEAD || state == CONN_IDLE;
+	hc->hc_waiting = state == CONN_HEAD || state == CONN_IDLE ||
+	    state == CONN_LINGER;
 	if (hc->hc_waiting)
 		TAILQ_INSERT_TAIL(&hc->hc_addr->ad_waiting, hc,
 		    hc_addr_entry);
+}
+
+/*
+ * Gives back what a crowd or a large body has left: malloc keeps it if
+ * anything newer lies behind it.
+ */
+static void
+http_conn_trim(struct httpd *hs, uint64_t now)
+{
+	uint64_t	 work;
+
+	if (now < hs->hs_trim_next)
+		return;
+	hs->hs_trim_next = now + TRIM_INTERVAL;
+	work = hs->hs_stats.st_accepted + hs->hs_stats.st_requests;
+	if (work == hs->hs_trim_done)
+		return;
+#ifdef __GLIBC__
+	if (mallinfo2().fordblks < TRIM_BYTES)
+		return;
+	malloc_trim(0);
+#endif
+	hs->hs_trim_done = work;
 }
 
 /* Each list's first is its most urgent. */
@@ -298,17 +361,19 @@ http_conn_sweep(int fd __unused, short event __unused, void *arg)
 {
 	struct httpd		*hs = arg;
 	struct http_conn	*hc;
-	uint64_t		 now;
+	uint64_t		 now, wait;
 	int			 state;
 
 	now = clock_msec();
 	for (state = 0; state < CONN_BUSY; state++) {
+		wait = http_conn_wait(hs, (enum conn_state)state);
 		while ((hc = TAILQ_FIRST(&hs->hs_conns[state])) != NULL &&
-		    hc->hc_deadline <= now) {
+		    hc->hc_since + wait <= now) {
 			hs->hs_stats.st_timeouts++;
 			http_conn_timeout(hc);
 		}
 	}
+	http_conn_trim(hs, now);
 }
 
 static void
@@ -328,6 +393,21 @@ http_conn_timeout(struct http_conn *hc)
 	http_conn_process(hc);
 }
 
+/* Nothing more comes or goes. */
+static void
+http_conn_broken(struct http_conn *hc)
+{
+	if (hc->hc_state != CONN_BUSY) {
+		http_conn_free(hc);
+		return;
+	}
+	hc->hc_eof = hc->hc_close = 1;
+	event_del(&hc->hc_ev_read);
+	event_del(&hc->hc_ev_write);
+	evbuffer_drain(hc->hc_in, evbuffer_get_length(hc->hc_in));
+	evbuffer_drain(hc->hc_out, evbuffer_get_length(hc->hc_out));
+}
+
 static void
 http_conn_readable(int fd, short event __unused, void *arg)
 {
@@ -338,7 +418,7 @@ http_conn_readable(int fd, short event __unused, void *arg)
 	n = read(fd, buf, sizeof(buf));
 	if (n == -1) {
 		if (errno != EAGAIN && errno != EINTR)
-			http_conn_free(hc);
+			http_conn_broken(hc);
 		return;
 	}
 	if (n == 0) {
@@ -350,7 +430,7 @@ http_conn_readable(int fd, short event __unused, void *arg)
 		return;
 	} else if (evbuffer_add(hc->hc_in, buf, (size_t)n) == -1) {
 		log_warnx("%s: out of memory", __func__);
-		http_conn_free(hc);
+		http_conn_broken(hc);
 		return;
 	}
 	http_conn_process(hc);
@@ -369,7 +449,8 @@ http_conn_writable(int fd __unused, short event __unused, void *arg)
 static void
 http_conn_process(struct http_conn *hc)
 {
-	int	 more = 1;
+	struct timeval	 tv = { 0, 0 };
+	int		 more = 1, steps = 0, held;
 
 	hc->hc_processing = 1;
 	while (more) {
@@ -385,27 +466,28 @@ http_conn_process(struct http_conn *hc)
 			more = 0;
 			break;
 		}
-		if (evbuffer_get_length(hc->hc_out) >= CONN_OUT_HIGH)
+		if (evbuffer_get_length(hc->hc_out) >= CONN_OUT_HIGH ||
+		    (++steps >= CONN_TURN && hc->hc_state == CONN_IDLE))
 			more = 0;
 	}
 	hc->hc_processing = 0;
 	if (http_conn_flush(hc) == -1) {
-		http_conn_free(hc);
+		http_conn_broken(hc);
 		return;
 	}
+	held = hc->hc_state == CONN_BUSY || hc->hc_state == CONN_FLUSH;
 	if ((hc->hc_state == CONN_IDLE || hc->hc_state == CONN_HEAD) &&
 	    hc->hc_scanned < evbuffer_get_length(hc->hc_in)) {
-		/* Replies filled hc_out; the next request waits in hc_in. */
-		event_active(&hc->hc_ev_write, EV_WRITE, 0);
-		return;
+		/* More requests are here; the next turn is soon. */
+		held = 1;
+		event_add(&hc->hc_ev_write, &tv);
 	}
 	if (hc->hc_eof) {
-		if (hc->hc_state != CONN_BUSY && hc->hc_state != CONN_FLUSH)
+		if (!held)
 			http_conn_free(hc);
 		return;
 	}
-	if ((hc->hc_state == CONN_BUSY || hc->hc_state == CONN_FLUSH) &&
-	    evbuffer_get_length(hc->hc_in) >=
+	if (held && evbuffer_get_length(hc->hc_in) >=
 	    hc->hc_httpd->hs_values[SET_HTTP_HEADER_SIZE])
 		event_del(&hc->hc_ev_read);
 	else if (!event_pending(&hc->hc_ev_read, EV_READ, NULL))
@@ -464,7 +546,6 @@ http_conn_head(struct http_conn *hc)
 	/* http.c has answered, or it wants the body. */
 	if (hc->hc_state == CONN_HEAD) {
 		hc->hc_left = hc->hc_req->rq_head.hd_length;
-		hc->hc_window = 0;
 		http_chunks_init(&hc->hc_chunks);
 		http_conn_state(hc, CONN_BODY);
 	}
@@ -504,6 +585,23 @@ http_conn_chunks(struct http_conn *hc, struct http_req *rq, uint64_t max)
 	return (0);
 }
 
+/*
+ * Moves a part of a body.  What is little is copied: to move it costs a
+ * kilobyte of the buffer's own, for every byte that comes alone.
+ */
+static void
+http_conn_take(struct http_conn *hc, struct http_req *rq, size_t len)
+{
+	if (len >= CONN_WINDOW)
+		evbuffer_remove_buffer(hc->hc_in, rq->rq_body, len);
+	else if (len != 0) {
+		if (evbuffer_add(rq->rq_body, evbuffer_pullup(hc->hc_in,
+		    (ev_ssize_t)len), len) == -1)
+			fatalx("%s: out of memory", __func__);
+		evbuffer_drain(hc->hc_in, len);
+	}
+}
+
 /* 1 if the state has changed and there is more to do. */
 static int
 http_conn_body(struct http_conn *hc)
@@ -520,7 +618,7 @@ http_conn_body(struct http_conn *hc)
 		len = evbuffer_get_length(hc->hc_in);
 		if (len > hc->hc_left)
 			len = (size_t)hc->hc_left;
-		evbuffer_remove_buffer(hc->hc_in, rq->rq_body, len);
+		http_conn_take(hc, rq, len);
 		hc->hc_left -= len;
 		hc->hc_window += len;
 		done = hc->hc_left == 0;
@@ -528,10 +626,8 @@ http_conn_body(struct http_conn *hc)
 	if (hc->hc_state != CONN_BODY)
 		return (1);
 	if (!done) {
-		if (hc->hc_window >= BODY_WINDOW) {
-			hc->hc_window = 0;
+		if (hc->hc_window >= CONN_WINDOW)
 			http_conn_state(hc, CONN_BODY);
-		}
 		return (0);
 	}
 	http_conn_state(hc, CONN_BUSY);
@@ -573,8 +669,11 @@ http_conn_flush(struct http_conn *hc)
 		return (-1);
 	if ((left = evbuffer_get_length(hc->hc_out)) != 0) {
 		/* A body or a handler goes on; else wait for the client. */
+		if (hc->hc_state == CONN_FLUSH)
+			hc->hc_window += before - left;
 		if (hc->hc_state == CONN_IDLE || hc->hc_state == CONN_HEAD ||
-		    (hc->hc_state == CONN_FLUSH && left != before))
+		    (hc->hc_state == CONN_FLUSH &&
+		    hc->hc_window >= CONN_WINDOW))
 			http_conn_state(hc, CONN_FLUSH);
 		event_add(&hc->hc_ev_write, NULL);
 		return (0);
@@ -582,20 +681,20 @@ http_conn_flush(struct http_conn *hc)
 	if (hc->hc_state != CONN_FLUSH)
 		return (0);
 	if (!hc->hc_close) {
-		http_conn_state(hc, CONN_IDLE);
+		/* A head that has begun has its own time. */
+		http_conn_state(hc, evbuffer_get_length(hc->hc_in) == 0 ?
+		    CONN_IDLE : CONN_HEAD);
 		return (0);
 	}
-	if (!hc->hc_linger || hc->hc_eof)
-		return (-1);
 
 	/*
-	 * Closing with input unread would reset the connection and could
-	 * destroy the reply on its way; so it is read and thrown away.
+	 * Closing with input unread, or while more is on its way, would
+	 * reset the connection and could destroy the reply; so what comes
+	 * is read and thrown away until the client closes too.
 	 */
-	if (shutdown(hc->hc_fd, SHUT_WR) == -1)
+	if (hc->hc_eof || shutdown(hc->hc_fd, SHUT_WR) == -1)
 		return (-1);
 	evbuffer_drain(hc->hc_in, evbuffer_get_length(hc->hc_in));
-	hc->hc_window = 0;
 	http_conn_state(hc, CONN_LINGER);
 	return (0);
 }

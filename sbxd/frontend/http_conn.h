@@ -34,7 +34,7 @@
 
 /*
  * A connection is in one state and in one list; each list is ordered by
- * deadline because all its members wait equally long.
+ * the time from which its members wait, and all of them wait equally long.
  */
 enum conn_state {
 	CONN_HEAD,	/* reading a head, or its first byte is awaited */
@@ -53,7 +53,7 @@ struct http_addr {
 	RB_ENTRY(http_addr)	 ad_entry;
 	uint8_t			 ad_key[17];
 	uint32_t		 ad_count;
-	struct http_conns	 ad_waiting;	/* idle or in a head */
+	struct http_conns	 ad_waiting;	/* may give way */
 };
 RB_HEAD(http_addrs, http_addr);
 
@@ -80,13 +80,13 @@ struct http_conn {
 	struct event		 hc_ev_write;
 	struct http_scan	 hc_scan;
 	struct http_chunks	 hc_chunks;
-	uint64_t		 hc_deadline;
+	uint64_t		 hc_since;	/* ms: it waits from here */
 	uint64_t		 hc_scanned;	/* of hc_in, head only */
 	uint64_t		 hc_left;	/* of a body with a length */
-	uint64_t		 hc_window;	/* body bytes since the deadline
-						   was set, or lingered */
+	uint64_t		 hc_window;	/* bytes moved since then */
 	enum conn_state		 hc_state;
 	int			 hc_fd;
+	uint32_t		 hc_listener;	/* its id */
 	int			 hc_auth;	/* the listener wants a token */
 	int			 hc_waiting;	/* in the address's list */
 	int			 hc_close;	/* after the reply */
@@ -112,11 +112,14 @@ struct httpd {
 	char			 hs_id_prefix[9];
 	uint32_t		 hs_id_next;
 	uint64_t		 hs_unauth_logged;
+	uint64_t		 hs_trim_next;	/* ms */
+	uint64_t		 hs_trim_done;	/* work at the last time */
 };
 
 /* http_conn.c */
-void	 http_conn_new(struct httpd *, int, int,
+void	 http_conn_new(struct http_listener *, int,
 	    const struct sockaddr_storage *);
+void	 http_conn_auth(struct httpd *, uint32_t, int);
 void	 http_conn_free(struct http_conn *);
 void	 http_conn_sweep(int, short, void *);
 int	 http_conn_peer(const struct http_conn *, char *, size_t);

@@ -30,6 +30,12 @@
 #include "log.h"
 
 #define ACCEPT_PER_WAKE		64
+/*
+ * What the kernel holds of a reply beyond the client's window.  Its own
+ * choice is megabytes, a third of which must go before it tells us that
+ * anything went: a slow reader would look like one that does not read.
+ */
+#define ACCEPT_UNSENT		(256 * 1024)
 
 static void	http_accept(int, short, void *);
 static void	http_accept_resume(int, short, void *);
@@ -84,6 +90,7 @@ httpd_listen_keep(struct httpd *hs, uint32_t id, int auth)
 		if (hl->hl_id == id) {
 			hl->hl_keep = 1;
 			hl->hl_auth = auth;
+			http_conn_auth(hs, id, auth);
 			return (0);
 		}
 	}
@@ -113,7 +120,7 @@ http_accept(int lfd, short event __unused, void *arg)
 	struct sockaddr_storage	 ss;
 	struct timeval		 tv = { 1, 0 };
 	socklen_t		 len;
-	int			 fd, i, on = 1;
+	int			 fd, i, on = 1, unsent = ACCEPT_UNSENT;
 
 	for (i = 0; i < ACCEPT_PER_WAKE; i++) {
 		len = sizeof(ss);
@@ -121,10 +128,14 @@ http_accept(int lfd, short event __unused, void *arg)
 		fd = accept4(lfd, (struct sockaddr *)&ss, &len,
 		    SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd != -1) {
-			if (ss.ss_family != AF_UNIX)
+			if (ss.ss_family != AF_UNIX) {
 				(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY,
 				    &on, sizeof(on));
-			http_conn_new(hs, fd, hl->hl_auth, &ss);
+				(void)setsockopt(fd, IPPROTO_TCP,
+				    TCP_NOTSENT_LOWAT, &unsent,
+				    sizeof(unsent));
+			}
+			http_conn_new(hl, fd, &ss);
 			continue;
 		}
 		if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS &&

@@ -17,8 +17,11 @@
 #include <sys/types.h>
 
 #include <ctype.h>
+#include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "json.h"
@@ -26,12 +29,23 @@
 
 #define JSON_MAXNUMBER	1024	/* digits; more is not a number */
 
+/*
+ * Bytes that json-c allocates, beside the texts: "[{},{},..." would make
+ * gigabytes of a few megabytes.
+ */
+#define JSON_COST_OBJECT	800
+#define JSON_COST_ARRAY		160
+#define JSON_COST_SCALAR	104
+#define JSON_COST_MEMBER	112
+
 /* Where the text is being read. */
 struct json_scan {
 	const char	*js_p;
 	const char	*js_end;
 	const char	*js_error;
 	size_t		 js_members;	/* keys of all objects */
+	size_t		 js_cost;
+	int		 js_nul;	/* the last string has a \u0000 */
 	unsigned int	 js_depth;
 	uint64_t	 js_object;	/* bit n: level n is an object */
 };
@@ -96,6 +110,8 @@ json_scan_escape(struct json_scan *js)
 	}
 	if ((hi = json_hex4(js)) == -1)
 		return (json_fail(js, "\\u without four hex digits"));
+	if (hi == 0)
+		js->js_nul = 1;
 	if (hi >= 0xdc00 && hi <= 0xdfff)
 		return (json_fail(js, "lone surrogate in a string"));
 	if (hi < 0xd800 || hi > 0xdbff)
@@ -117,6 +133,7 @@ json_scan_string(struct json_scan *js)
 	int	 c;
 
 	js->js_p++;
+	js->js_nul = 0;
 	while ((c = json_peek(js)) != '"') {
 		if (c == -1)
 			return (json_fail(js,
@@ -149,10 +166,30 @@ json_scan_digits(struct json_scan *js)
 	return (js->js_p > start ? 0 : json_fail(js, "malformed number"));
 }
 
+/* json-c would take the nearest that fits, or infinity. */
+static int
+json_number_fits(const char *p, size_t len, int integer)
+{
+	char	 text[JSON_MAXNUMBER + 1];
+
+	memcpy(text, p, len);
+	text[len] = '\0';
+	errno = 0;
+	if (!integer)
+		return (isfinite(strtod(text, NULL)));
+	if (text[0] == '-')
+		(void)strtoll(text, NULL, 10);
+	else
+		(void)strtoull(text, NULL, 10);
+	return (errno == 0);
+}
+
 static int
 json_scan_number(struct json_scan *js)
 {
-	const char	*exponent, *start = js->js_p;
+	const char	*start = js->js_p;
+	size_t		 len;
+	int		 integer = 1;
 
 	if (json_peek(js) == '-')
 		js->js_p++;
@@ -161,24 +198,24 @@ json_scan_number(struct json_scan *js)
 	else if (json_scan_digits(js) == -1)
 		return (-1);
 	if (json_peek(js) == '.') {
+		integer = 0;
 		js->js_p++;
 		if (json_scan_digits(js) == -1)
 			return (-1);
 	}
 	if (json_peek(js) == 'e' || json_peek(js) == 'E') {
+		integer = 0;
 		js->js_p++;
 		if (json_peek(js) == '+' || json_peek(js) == '-')
 			js->js_p++;
-		exponent = js->js_p;
 		if (json_scan_digits(js) == -1)
 			return (-1);
-		/* Beyond it a double is infinite or nothing. */
-		if (js->js_p - exponent > 3 || (js->js_p - exponent == 3 &&
-		    strncmp(exponent, "308", 3) > 0))
-			return (json_fail(js, "number out of range"));
 	}
-	if (js->js_p - start > JSON_MAXNUMBER)
+	len = (size_t)(js->js_p - start);
+	if (len > JSON_MAXNUMBER)
 		return (json_fail(js, "number too long"));
+	if (!json_number_fits(start, len, integer))
+		return (json_fail(js, "number out of range"));
 	return (0);
 }
 
@@ -202,7 +239,11 @@ json_scan_key(struct json_scan *js)
 		return (json_fail(js, "a key in quotes was expected"));
 	if (json_scan_string(js) == -1)
 		return (-1);
+	/* To json-c a key ends there, and may become another's. */
+	if (js->js_nul)
+		return (json_fail(js, "NUL in a key"));
 	js->js_members++;
+	js->js_cost += JSON_COST_MEMBER;
 	json_skip(js);
 	if (json_peek(js) != ':')
 		return (json_fail(js, "a colon was expected"));
@@ -217,7 +258,12 @@ json_scan_value(struct json_scan *js)
 	int	 c, object;
 
 	json_skip(js);
-	switch (c = json_peek(js)) {
+	c = json_peek(js);
+	js->js_cost += c == '{' ? JSON_COST_OBJECT : c == '[' ?
+	    JSON_COST_ARRAY : JSON_COST_SCALAR;
+	if (js->js_cost > JSON_MAXCOST)
+		return (json_fail(js, "too many values"));
+	switch (c) {
 	case '{':
 	case '[':
 		object = c == '{';

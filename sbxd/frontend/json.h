@@ -27,6 +27,7 @@
  */
 
 #define JSON_MAXDEPTH	64
+#define JSON_MAXCOST	(256UL * 1024 * 1024)	/* bytes of the tree */
 
 struct json_object	*json_decode(const char *, size_t, const char **);
 int			 json_check(const char *, size_t, size_t *,
