@@ -51,6 +51,7 @@ struct parent {
 
 	struct config		*pa_next;		/* being loaded */
 	uint32_t		 pa_asker;		/* control client or 0 */
+	int			 pa_again;		/* SIGHUP meanwhile */
 	struct event		*pa_deadline;		/* of start, reload */
 
 	int			 pa_exit;
@@ -87,6 +88,7 @@ int	 priv_spool(const struct config *, const struct priv_user *, char *,
 	    size_t);
 int	 priv_lookup_user(const char *, struct priv_user *);
 void	 priv_listen_text(const struct config_listen *, char *, size_t);
+void	 priv_seal(void);
 void	 priv_unlink_sockets(void);
 void	 priv_forget_socket(const char *);
 
@@ -112,7 +114,7 @@ void	 notify_send(const char *);
 /* token.c */
 void	 token_prepare(struct parent *);
 int	 token_missing(const struct parent *, const struct config *);
-void	 token_reload(struct parent *, const struct config *);
+void	 token_reload(struct parent *, struct config *);
 void	 token_forget_environment(void);
 void	 token_print(const struct config *);
 

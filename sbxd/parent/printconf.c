@@ -31,6 +31,8 @@
 
 static void	 print_string(FILE *, const char *);
 static void	 print_option(FILE *, const char *, const char *);
+#define TOKEN_HIDDEN	"# token is set, not shown"
+
 static void	 print_secret(FILE *, const char *, const char *,
 		    const char *, int, const char *);
 static void	 print_general(FILE *, const struct config *);
@@ -80,7 +82,7 @@ print_secret(FILE *fp, const char *indent, const char *file,
 	else if (show)
 		print_option(fp, "token", token);
 	else
-		fputs("# token is set, not shown", fp);
+		fputs(TOKEN_HIDDEN, fp);
 	fputc('\n', fp);
 }
 
@@ -216,7 +218,7 @@ print_plane(FILE *fp, const struct config *conf, int show)
 	print_option(fp, "\turl", conf->cf_cp_url);
 	fputc('\n', fp);
 	print_secret(fp, "\t", conf->cf_cp_token_file, conf->cf_cp_token,
-	    show, "# no token");
+	    show, conf->cf_cp_token_known ? TOKEN_HIDDEN : "# no token");
 	if (conf->cf_container_id[0] != '\0') {
 		print_option(fp, "\tcontainer id", conf->cf_container_id);
 		fputc('\n', fp);
@@ -317,7 +319,8 @@ config_print(FILE *fp, const struct config *conf, int show_secrets)
 
 	print_general(fp, conf);
 	print_secret(fp, "", conf->cf_token_file, conf->cf_token,
-	    show_secrets, "# no token: one is generated at start");
+	    show_secrets, conf->cf_token_known ? TOKEN_HIDDEN :
+	    "# no token: one is generated at start");
 	print_listens(fp, conf);
 	print_blocks(fp, conf);
 	print_plane(fp, conf, show_secrets);

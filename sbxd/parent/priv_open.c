@@ -50,6 +50,7 @@
 
 static int	priv_socket(const char *, int, mode_t, const char *, char *,
 		    size_t);
+static void	priv_exit(void);
 static int	priv_fail(char *, size_t, const char *, ...)
 		    __attribute__((__format__(printf, 3, 4)));
 
@@ -61,6 +62,8 @@ struct priv_path {
 	ino_t			 pp_ino;
 };
 static TAILQ_HEAD(, priv_path) sockets = TAILQ_HEAD_INITIALIZER(sockets);
+static pid_t	 priv_owner;	/* of the sockets: not a forked child */
+static int	 priv_sealed;
 
 static int
 priv_fail(char *error, size_t size, const char *fmt, ...)
@@ -71,6 +74,38 @@ priv_fail(char *error, size_t size, const char *fmt, ...)
 	(void)vsnprintf(error, size, fmt, ap);
 	va_end(ap);
 	return (-1);
+}
+
+/*
+ * A reload asks the file alone: the other name services load code and make
+ * calls that a confined process is killed for.
+ */
+static int
+priv_lookup_group(const char *name, gid_t *gid)
+{
+	struct group	*gr = NULL;
+	FILE		*f;
+
+	if (!priv_sealed)
+		gr = getgrnam(name);
+	else if ((f = fopen("/etc/group", "re")) != NULL) {
+		while ((gr = fgetgrent(f)) != NULL) {
+			if (strcmp(gr->gr_name, name) == 0)
+				break;
+		}
+		fclose(f);
+	}
+	if (gr == NULL)
+		return (-1);
+	*gid = gr->gr_gid;
+	return (0);
+}
+
+/* From here on nothing may be loaded. */
+void
+priv_seal(void)
+{
+	priv_sealed = 1;
 }
 
 /* A name or a number; numbers stand for a group of the same number. */
@@ -129,17 +164,14 @@ priv_dir_safe(const char *path, const char **why)
 }
 
 /*
- * Makes the directory where it is missing and opens it.  Each step of the
- * way is checked, because a way through /tmp may have been laid by
- * somebody else.  A directory that is there keeps its mode.
+ * Each step of the way to a path is checked, because a way through /tmp may
+ * have been laid by somebody else.
  */
-int
-priv_dir(const char *path, uid_t uid, gid_t gid, mode_t mode,
-    const char **why)
+static int
+priv_way(const char *path, int make, const char **why)
 {
 	char	 part[PATH_MAX];
 	char	*p;
-	int	 fd, made = 0;
 
 	if (path[0] != '/' || strlcpy(part, path, sizeof(part)) >=
 	    sizeof(part)) {
@@ -151,9 +183,9 @@ priv_dir(const char *path, uid_t uid, gid_t gid, mode_t mode,
 			continue;
 		/* The spool and such may belong to its child by now. */
 		if (path[p - part] == '\0')
-			break;
+			return (0);
 		*p = '\0';
-		if (mkdir(part, 0755) == -1 && errno != EEXIST) {
+		if (make && mkdir(part, 0755) == -1 && errno != EEXIST) {
 			*why = strerror(errno);
 			return (-1);
 		}
@@ -161,6 +193,20 @@ priv_dir(const char *path, uid_t uid, gid_t gid, mode_t mode,
 			return (-1);
 		*p = '/';
 	}
+}
+
+/*
+ * Makes the directory where it is missing and opens it.  One that is there
+ * keeps its mode.
+ */
+int
+priv_dir(const char *path, uid_t uid, gid_t gid, mode_t mode,
+    const char **why)
+{
+	int	 fd, made = 0;
+
+	if (priv_way(path, 1, why) == -1)
+		return (-1);
 	if (mkdir(path, mode) == 0)
 		made = 1;
 	else if (errno != EEXIST) {
@@ -263,11 +309,17 @@ int
 priv_listen(struct config_listen *li, char *error, size_t size)
 {
 	const struct sockaddr_un	*sun;
+	const char			*why;
 	char				 text[160];
 	int				 fd;
 
 	if (li->li_ss.ss_family == AF_UNIX) {
 		sun = (const struct sockaddr_un *)&li->li_ss;
+		/* Who can swap the socket could have any file's mode set. */
+		if (priv_way(sun->sun_path, 0, &why) == -1)
+			return (priv_fail(error, size, "socket %s: its "
+			    "directory, or one above it: %s", sun->sun_path,
+			    why));
 		return (priv_socket(sun->sun_path, SOCK_STREAM, li->li_mode,
 		    li->li_group, error, size));
 	}
@@ -330,6 +382,17 @@ priv_remember_socket(const char *path)
 	pp->pp_dev = st.st_dev;
 	pp->pp_ino = st.st_ino;
 	TAILQ_INSERT_TAIL(&sockets, pp, pp_entry);
+	if (priv_owner == 0 && atexit(priv_exit) != 0)
+		fatalx("atexit");
+	priv_owner = getpid();
+}
+
+/* A start that fails leaves no socket behind. */
+static void
+priv_exit(void)
+{
+	if (getpid() == priv_owner)
+		priv_unlink_sockets();
 }
 
 static int
@@ -337,11 +400,11 @@ priv_socket(const char *path, int type, mode_t mode, const char *group,
     char *error, size_t size)
 {
 	struct sockaddr_un	 sun;
-	struct group		*gr = NULL;
+	gid_t			 gid = (gid_t)-1;
 	mode_t			 old;
 	int			 fd, rv;
 
-	if (group[0] != '\0' && (gr = getgrnam(group)) == NULL)
+	if (group[0] != '\0' && priv_lookup_group(group, &gid) == -1)
 		return (priv_fail(error, size, "socket %s: there is no "
 		    "group %s", path, group));
 	if (priv_socket_clear(path, type, error, size) == -1)
@@ -363,7 +426,7 @@ priv_socket(const char *path, int type, mode_t mode, const char *group,
 	if (rv == -1)
 		goto fail;
 	priv_remember_socket(path);
-	if ((gr != NULL && chown(path, (uid_t)-1, gr->gr_gid) == -1) ||
+	if ((gid != (gid_t)-1 && chown(path, (uid_t)-1, gid) == -1) ||
 	    chmod(path, mode) == -1 || listen(fd, LISTEN_BACKLOG) == -1)
 		goto fail;
 	return (fd);
@@ -403,18 +466,15 @@ priv_unlink_sockets(void)
 int
 priv_control(const struct config *cf, uint32_t *gid, char *error, size_t size)
 {
-	struct group	*gr;
 	const char	*why;
 	char		 dir[sizeof(cf->cf_control)], *slash;
 	int		 fd;
 
 	*gid = (uint32_t)-1;
-	if (cf->cf_control_group[0] != '\0') {
-		if ((gr = getgrnam(cf->cf_control_group)) == NULL)
-			return (priv_fail(error, size, "control socket: "
-			    "there is no group %s", cf->cf_control_group));
-		*gid = gr->gr_gid;
-	}
+	if (cf->cf_control_group[0] != '\0' &&
+	    priv_lookup_group(cf->cf_control_group, gid) == -1)
+		return (priv_fail(error, size, "control socket: there is no "
+		    "group %s", cf->cf_control_group));
 	(void)strlcpy(dir, cf->cf_control, sizeof(dir));	/* as long */
 	if ((slash = strrchr(dir, '/')) != NULL && slash != dir) {
 		*slash = '\0';
@@ -430,6 +490,24 @@ priv_control(const struct config *cf, uint32_t *gid, char *error, size_t size)
 	    size));
 }
 
+/*
+ * In a place where everybody can make a directory, somebody may have made
+ * this one, or a link in its stead.
+ */
+static int
+priv_planted(const char *path)
+{
+	struct stat	 st, up;
+	char		 dir[CONF_PATHLEN], *slash;
+
+	(void)strlcpy(dir, path, sizeof(dir));	/* as long */
+	if ((slash = strrchr(dir, '/')) == NULL || lstat(path, &st) == -1)
+		return (0);
+	slash[slash == dir] = '\0';
+	return (stat(dir, &up) == 0 && (up.st_mode & S_IWOTH) != 0 &&
+	    st.st_uid != 0 && st.st_uid != geteuid());
+}
+
 /* It must be there and take a file; only our own default is made. */
 int
 priv_workspace(const struct config *cf, char *error, size_t size)
@@ -442,7 +520,11 @@ priv_workspace(const struct config *cf, char *error, size_t size)
 		if ((fd = priv_dir(path, 0, 0, 0700, &why)) == -1)
 			return (priv_fail(error, size, "workspace %s: %s",
 			    path, why));
-	} else if ((fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) ==
+	} else if (priv_planted(path))
+		return (priv_fail(error, size, "workspace %s: belongs to "
+		    "another user, in a directory that everybody can write to",
+		    path));
+	else if ((fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) ==
 	    -1)
 		return (priv_fail(error, size, "workspace %s: %s", path,
 		    errno == ENOENT ? "does not exist; create it or name "

@@ -100,24 +100,33 @@ static int
 reload_open(struct parent *pa, struct config *cf, int *fds, char *error,
     size_t size)
 {
-	struct config_listen	*li, *old;
+	struct config_listen	*li, *old, *bad = NULL;
 	int			 i = 0;
 
 	TAILQ_FOREACH(li, &cf->cf_listens, li_entry) {
 		fds[i] = -1;
 		if ((old = reload_find(pa->pa_config, li)) != NULL)
 			li->li_id = old->li_id;
-		else if ((fds[i] = priv_listen(li, error, size)) == -1)
+		else if ((fds[i] = priv_listen(li, error, size)) == -1) {
+			bad = li;
 			goto fail;
-		else
+		} else
 			li->li_id = pa->pa_next_listen++;
 		i++;
 	}
 	return (0);
  fail:
-	while (i-- > 0) {
-		if (fds[i] != -1)
+	i = 0;
+	TAILQ_FOREACH(li, &cf->cf_listens, li_entry) {
+		if (li == bad)
+			break;
+		if (fds[i] != -1) {
 			close(fds[i]);
+			if (li->li_ss.ss_family == AF_UNIX)
+				priv_forget_socket(((struct sockaddr_un *)
+				    &li->li_ss)->sun_path);
+		}
+		i++;
 	}
 	return (-1);
 }
@@ -133,12 +142,20 @@ reload_begin(struct parent *pa, uint32_t asker)
 	int			 fds[CONF_MAX_LISTEN], i;
 
 	if (pa->pa_next != NULL || !pa->pa_started) {
+		/* A signal cannot be told to come back. */
 		if (asker != 0)
 			answer_result(pa, asker, 1,
 			    "a start or reload is under way");
+		else
+			pa->pa_again = 1;
 		return;
 	}
 	notify_send("RELOADING=1");
+	if (strcmp(pa->pa_file, "-") == 0) {
+		reload_fail(pa, asker, NULL, "the configuration came from "
+		    "the standard input, which is over: restart sbxd");
+		return;
+	}
 	memset(&errors, 0, sizeof(errors));
 	if ((cf = config_load(pa->pa_file, pa->pa_file_given, &errors)) ==
 	    NULL) {
@@ -216,4 +233,8 @@ reload_done(struct parent *pa)
 			answer_result(pa, pa->pa_asker, 0, "");
 	}
 	notify_send("READY=1");
+	if (pa->pa_again) {
+		pa->pa_again = 0;
+		reload_begin(pa, 0);
+	}
 }

@@ -69,7 +69,7 @@ static void	parent_start(struct parent *);
 static void	parent_signal(int, short, void *);
 static void	parent_late(int, short, void *);
 static void	parent_confine(struct parent *);
-static void	parent_daemonize(void);
+static void	parent_daemonize(struct parent *);
 static void	parent_libexec(char *, size_t);
 static void	parent_setlog(struct parent *);
 
@@ -193,11 +193,15 @@ parent_setlog(struct parent *pa)
 	log_setlevel(pa->pa_verbose ? LOG_DEBUG : cf->cf_loglevel);
 }
 
-/* The log goes to the system's from here on, for all of us. */
+/*
+ * The log goes to the system's from here on, for all of us, and the file is
+ * found again from the root directory.
+ */
 static void
-parent_daemonize(void)
+parent_daemonize(struct parent *pa)
 {
 	struct sockaddr_un	 sun;
+	char			 cwd[PATH_MAX], *file;
 	int			 fd;
 
 	memset(&sun, 0, sizeof(sun));
@@ -207,6 +211,12 @@ parent_daemonize(void)
 	    connect(fd, (struct sockaddr *)&sun, sizeof(sun)) == -1)
 		fatal("/dev/log: no system log to write to; -d stays in the "
 		    "foreground and logs to standard error");
+	if (pa->pa_file[0] != '/' && strcmp(pa->pa_file, "-") != 0) {
+		if (getcwd(cwd, sizeof(cwd)) == NULL ||
+		    asprintf(&file, "%s/%s", cwd, pa->pa_file) == -1)
+			fatal("%s", pa->pa_file);
+		pa->pa_file = file;
+	}
 	if (daemon(0, 0) == -1)
 		fatal("daemon");
 	if (dup2(fd, STDERR_FILENO) == -1)
@@ -277,7 +287,6 @@ parent_open(struct parent *pa, struct opened *op)
 	}
 	return;
  fail:
-	priv_unlink_sockets();
 	fatalx("%s", error);
 }
 
@@ -335,8 +344,12 @@ parent_events(struct parent *pa)
 				    SIGHUP };
 	struct timeval		 tv = { START_TIMEOUT, 0 };
 	struct event		*ev;
+	sigset_t		 none;
 	size_t			 i;
 
+	/* Whatever our starter blocks. */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	for (i = 0; i < nitems(signals); i++) {
 		if ((ev = evsignal_new(pa->pa_base, signals[i],
@@ -396,7 +409,7 @@ parent_start(struct parent *pa)
 	token_prepare(pa);
 	token_forget_environment();
 	if (!pa->pa_foreground)
-		parent_daemonize();
+		parent_daemonize(pa);
 	parent_log_start(pa);
 
 	if ((ec = event_config_new()) == NULL ||
@@ -420,6 +433,7 @@ parent_start(struct parent *pa)
 static void
 parent_confine(struct parent *pa)
 {
+	priv_seal();
 	confine_bounding();
 	confine_caps(PARENT_CAPS);
 	confine_promise(PARENT_PROMISES,
