@@ -29,10 +29,10 @@
 
 #include "config.h"
 
-static void	 print_string(FILE *, const char *);
-static void	 print_option(FILE *, const char *, const char *);
 #define TOKEN_HIDDEN	"# token is set, not shown"
 
+static void	 print_string(FILE *, const char *);
+static void	 print_option(FILE *, const char *, const char *);
 static void	 print_secret(FILE *, const char *, const char *,
 		    const char *, int, const char *);
 static void	 print_general(FILE *, const struct config *);
