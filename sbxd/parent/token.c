@@ -135,8 +135,8 @@ token_prepare(struct parent *pa)
 	int		 generated = 0;
 
 	if (cf->cf_token[0] == '\0') {
-		/* Where no listener asks for one it is made all the same:
-		 * a reload may open one that does. */
+		/* Not shown if no listener asks for it: then nobody has
+		 * it, and a reload must name one before it is wanted. */
 		random_hex(text, sizeof(text));
 		(void)strlcpy(cf->cf_token, text, sizeof(cf->cf_token));
 		explicit_bzero(text, sizeof(text));
@@ -146,7 +146,7 @@ token_prepare(struct parent *pa)
 			fatalx("no token is configured, and a generated one "
 			    "would end up in the journal: add 'token file "
 			    "\"/path\"' to the configuration");
-		pa->pa_digest_kept = 1;
+		pa->pa_digest_kept = generated;
 	} else
 		pa->pa_digest_kept = token_from(token_variables[0],
 		    cf->cf_token);
