@@ -31,11 +31,16 @@
 #include "log.h"
 
 #define CHILD_BOOT_TIMEOUT	10	/* s until the first message */
+#define CHILD_LAST_TIMEOUT	2	/* s to end after the parent */
 #define CHILD_ORPHAN_TIMEOUT	5	/* s to live without a sibling */
 
 static void	child_parent_ended(struct imsg_chan *, enum imsg_end);
 static void	child_boot(struct imsg_chan *, struct imsg *);
 static void	child_no_boot(int, short, void *);
+static void	child_watch_parent(void);
+static void	child_woken(int);
+
+static pid_t	child_parent;
 
 static const struct imsg_rule child_boot_rules[] = {
 	{ MSG_BOOT, "BOOT", 26, 26 + MSG_PATHLEN, 0, child_boot },
@@ -110,6 +115,34 @@ child_boot(struct imsg_chan *ic, struct imsg *im)
 		confine_user(mb.mb_uid, mb.mb_gid);
 	}
 	confine_caps(0);
+	child_watch_parent();
+}
+
+/*
+ * The EOF that a lost parent leaves does not reach one of us who is stopped
+ * or hangs, and who would keep the listening sockets.  SIGCONT wakes the
+ * one and interrupts the other; the EOF still comes first.
+ */
+static void
+child_watch_parent(void)
+{
+	struct sigaction	 sa;
+
+	child_parent = getppid();
+	memset(&sa, 0, sizeof(sa));
+	sa.sa_handler = child_woken;
+	sa.sa_flags = SA_RESTART;
+	if (sigaction(SIGCONT, &sa, NULL) == -1 ||
+	    prctl(PR_SET_PDEATHSIG, SIGCONT) == -1)
+		fatal("%s", __func__);
+}
+
+/* A shell that brings a job back sends the same signal. */
+static void
+child_woken(int sig __unused)
+{
+	if (getppid() != child_parent)
+		(void)alarm(CHILD_LAST_TIMEOUT);
 }
 
 /* The last rights go, then the parent hears that we are ready. */

@@ -66,7 +66,7 @@ struct promise_call {
 static const struct promise_call promise_stdio[] = {
 	ANY(read), ANY(readv), ANY(pread64), ANY(write), ANY(writev),
 	ANY(pwrite64), ANY(close), ANY(close_range), ANY(fstat), ANY(lseek),
-	ANY(dup), ANY(dup2), ANY(dup3), ANY(fcntl), ANY(ftruncate),
+	ANY(dup), ANY(dup2), ANY(dup3), ANY(fcntl),
 	EQ(newfstatat, 3, AT_EMPTY_PATH),
 	ANY(epoll_create1), ANY(epoll_ctl), ANY(epoll_wait), ANY(epoll_pwait),
 	ANY(epoll_pwait2), ANY(poll), ANY(ppoll), ANY(pipe2), ANY(eventfd2),
@@ -86,7 +86,8 @@ static const struct promise_call promise_stdio[] = {
 	ANY(getrandom), ANY(getrusage), ANY(sched_yield),
 	ANY(rt_sigaction), ANY(rt_sigprocmask), ANY(rt_sigreturn),
 	ANY(sigaltstack), ANY(restart_syscall), ANY(rseq),
-	ANY(set_robust_list), ANY(membarrier), ANY(exit), ANY(exit_group),
+	ANY(set_robust_list), ANY(membarrier), ANY(alarm), ANY(setitimer),
+	ANY(exit), ANY(exit_group),
 	EQ(prctl, 0, PR_SET_NAME), EQ(tgkill, 2, 6 /* abort(3) */),
 };
 
@@ -119,7 +120,8 @@ static const struct promise_call promise_rpath[] = {
 };
 
 static const struct promise_call promise_wpath[] = {
-	ANY(openat), ANY(fsync), ANY(fdatasync), ANY(fchmod), ANY(flock),
+	ANY(openat), ANY(ftruncate), ANY(fsync), ANY(fdatasync), ANY(fchmod),
+	ANY(flock),
 };
 
 static const struct promise_call promise_cpath[] = {

@@ -57,9 +57,9 @@ imsg_pair(int fds[2])
 	    SOCK_NONBLOCK, 0, fds));
 }
 
-/* Takes the descriptor over.  Start-up only: failure is fatal. */
-void
-imsg_chan_init(struct imsg_chan *ic, const char *peer, int fd,
+/* Takes the descriptor over if it succeeds. */
+int
+imsg_chan_open(struct imsg_chan *ic, const char *peer, int fd,
     struct event_base *base, const struct imsg_rule *rules, size_t nrules,
     void (*ended)(struct imsg_chan *, enum imsg_end), void *arg)
 {
@@ -75,11 +75,27 @@ imsg_chan_init(struct imsg_chan *ic, const char *peer, int fd,
 	imsg_chan_table(ic, rules, nrules);
 
 	if ((ic->ic_ev_read = event_new(base, fd, EV_READ | EV_PERSIST,
-	    imsg_readable, ic)) == NULL ||
-	    (ic->ic_ev_write = event_new(base, fd, EV_WRITE,
-	    imsg_writable, ic)) == NULL ||
-	    event_add(ic->ic_ev_read, NULL) == -1)
-		fatalx("%s: no event for the channel to %s", __func__, peer);
+	    imsg_readable, ic)) != NULL &&
+	    (ic->ic_ev_write = event_new(base, fd, EV_WRITE, imsg_writable,
+	    ic)) != NULL && event_add(ic->ic_ev_read, NULL) == 0)
+		return (0);
+	if (ic->ic_ev_read != NULL)
+		event_free(ic->ic_ev_read);
+	if (ic->ic_ev_write != NULL)
+		event_free(ic->ic_ev_write);
+	ic->ic_fd = -1;
+	return (-1);
+}
+
+/* For siblings, without whom there is nothing to do. */
+void
+imsg_chan_init(struct imsg_chan *ic, const char *peer, int fd,
+    struct event_base *base, const struct imsg_rule *rules, size_t nrules,
+    void (*ended)(struct imsg_chan *, enum imsg_end), void *arg)
+{
+	if (imsg_chan_open(ic, peer, fd, base, rules, nrules, ended, arg) ==
+	    -1)
+		fatalx("no event for the channel to %s", peer);
 }
 
 /* A channel's state may change what it accepts. */

@@ -102,6 +102,9 @@ struct imsg_chan {
 #define IMSG_LOW_DEFAULT	256
 
 int	 imsg_pair(int [2]);
+int	 imsg_chan_open(struct imsg_chan *, const char *, int,
+	    struct event_base *, const struct imsg_rule *, size_t,
+	    void (*)(struct imsg_chan *, enum imsg_end), void *);
 void	 imsg_chan_init(struct imsg_chan *, const char *, int,
 	    struct event_base *, const struct imsg_rule *, size_t,
 	    void (*)(struct imsg_chan *, enum imsg_end), void *);

@@ -225,3 +225,23 @@ def test_crash(name, sig):
         assert set(pathlib.Path("/").glob("core*")) == before
     finally:
         daemon.cleanup()
+
+
+def test_stopped_child_does_not_outlive_the_parent(daemon_factory):
+    """One that cannot see the parent's end would keep the port."""
+    daemon = daemon_factory().start()
+    for name in sbx.CHILDREN:
+        os.kill(daemon.pids[name], signal.SIGSTOP)
+    os.kill(daemon.pids["parent"], signal.SIGKILL)
+    assert daemon.gone(5)
+
+
+def test_job_control(daemon_factory):
+    """A shell that stops all and brings them back ends nothing."""
+    daemon = daemon_factory().start()
+    for sig in (signal.SIGSTOP, signal.SIGCONT):
+        for pid in daemon.pids.values():
+            os.kill(pid, sig)
+    time.sleep(3)
+    assert daemon.proc.poll() is None
+    assert daemon.stop() == 143

@@ -513,3 +513,20 @@ def test_listener_wants_a_token_nobody_has(daemon_factory):
     reply = requests.get(f"http://127.0.0.1:{other}/metrics", timeout=10,
                          headers={"Authorization": "Bearer another-token-1"})
     assert reply.status_code == 200
+
+
+def test_own_listener_in_the_way(daemon_factory):
+    """The text says whose port or path it is."""
+    daemon = daemon_factory()
+    path = daemon.dir / "http.sock"
+    daemon.write_config(f'listen on socket "{path}" mode 0600\n')
+    daemon.start()
+    daemon.write_config(f'listen on socket "{path}" mode 0666\n')
+    done = daemon.ctl("reload", check=False)
+    assert done.returncode == 1 and "sbxd itself listens there" in done.stderr
+    daemon.base = daemon.base.replace("listen on 127.0.0.1 port",
+                                      "listen on 0.0.0.0 port")
+    daemon.write_config(f'listen on socket "{path}" mode 0600\n')
+    done = daemon.ctl("reload", check=False)
+    assert done.returncode == 1 and "sbxd itself listens there" in done.stderr
+    assert requests.get(daemon.url("/health"), timeout=10).status_code == 200

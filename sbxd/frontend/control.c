@@ -173,8 +173,11 @@ control_send_away(int fd)
 {
 	struct imsg_chan	 ic;
 
-	imsg_chan_init(&ic, "stranger", fd, control_base, NULL, 0, NULL,
-	    NULL);
+	if (imsg_chan_open(&ic, "stranger", fd, control_base, NULL, 0, NULL,
+	    NULL) == -1) {
+		close(fd);
+		return;
+	}
 	msg_result_send(&ic, CTL_FAIL, CTL_VERSION, 1, "permission denied: "
 	    "only root, the owner of sbxd and its control group may ask");
 	imsg_chan_close(&ic);
@@ -204,16 +207,18 @@ control_accept(int lfd, short event __unused, void *arg __unused)
 		    "too many control clients: this one waited longest");
 	if ((cc = calloc(1, sizeof(*cc))) == NULL ||
 	    (cc->cc_deadline = evtimer_new(control_base, control_expired,
-	    cc)) == NULL) {
+	    cc)) == NULL ||
+	    imsg_chan_open(&cc->cc_chan, "control client", fd, control_base,
+	    control_rules, nitems(control_rules), control_ended, cc) == -1) {
 		log_warn("%s", __func__);
+		if (cc != NULL && cc->cc_deadline != NULL)
+			event_free(cc->cc_deadline);
 		free(cc);
 		close(fd);
 		return;
 	}
 	cc->cc_id = ++control_next;
 	cc->cc_right = control_rights(fd);
-	imsg_chan_init(&cc->cc_chan, "control client", fd, control_base,
-	    control_rules, nitems(control_rules), control_ended, cc);
 	cc->cc_chan.ic_high = CONTROL_QUEUE;
 	evtimer_add(cc->cc_deadline, &tv);
 	TAILQ_INSERT_TAIL(&clients, cc, cc_entry);

@@ -16,11 +16,10 @@
 
 #include <sys/types.h>
 #include <sys/queue.h>
-#include <sys/stat.h>
 
-#include <errno.h>
+#include <netinet/in.h>
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -79,6 +78,14 @@ reload_fixed(const struct config *a, const struct config *b)
 	return (NULL);
 }
 
+static in_port_t
+reload_port(const struct config_listen *li)
+{
+	if (li->li_ss.ss_family == AF_INET)
+		return (((const struct sockaddr_in *)&li->li_ss)->sin_port);
+	return (((const struct sockaddr_in6 *)&li->li_ss)->sin6_port);
+}
+
 static struct config_listen *
 reload_find(const struct config *cf, const struct config_listen *want)
 {
@@ -95,6 +102,25 @@ reload_find(const struct config *cf, const struct config_listen *want)
 	return (NULL);
 }
 
+/* A listener that goes only when the new ones are there. */
+static int
+reload_in_the_way(const struct config *cf, const struct config_listen *want)
+{
+	const struct config_listen	*li;
+
+	TAILQ_FOREACH(li, &cf->cf_listens, li_entry) {
+		if (li->li_ss.ss_family == AF_UNIX ||
+		    want->li_ss.ss_family == AF_UNIX) {
+			if (li->li_sslen == want->li_sslen &&
+			    memcmp(&li->li_ss, &want->li_ss, li->li_sslen) ==
+			    0)
+				return (1);
+		} else if (reload_port(li) == reload_port(want))
+			return (1);
+	}
+	return (0);
+}
+
 /* Sockets for what is new; what stays keeps its id. */
 static int
 reload_open(struct parent *pa, struct config *cf, int *fds, char *error,
@@ -108,6 +134,9 @@ reload_open(struct parent *pa, struct config *cf, int *fds, char *error,
 		if ((old = reload_find(pa->pa_config, li)) != NULL)
 			li->li_id = old->li_id;
 		else if ((fds[i] = priv_listen(li, error, size)) == -1) {
+			if (reload_in_the_way(pa->pa_config, li))
+				(void)strlcat(error, "; sbxd itself listens "
+				    "there: restart it to change that", size);
 			bad = li;
 			goto fail;
 		} else
