@@ -250,6 +250,7 @@ static const struct chunk_case cases_chunks[] = {
 	{ S("5\rhello\r\n0\r\n\r\n"), NULL, 0 },
 	{ S("5\r\r\nhello"), NULL, 0 },
 	{ S("5\r\nhelloX0\r\n\r\n"), NULL, 0 },
+	{ S("5\r\nhelloX\n0\r\n\r\n"), NULL, 0 },
 	{ S("5\r\nhello\n0\r\n\r\n"), NULL, 0 },
 	{ S("5\r\nhello\rX"), NULL, 0 },
 	{ S("5\r\nhello0\r\n\r\n"), NULL, 0 },
