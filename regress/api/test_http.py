@@ -239,10 +239,11 @@ def test_request_line(server, name):
     refused(server, line + b"\r\nHost: x\r\n\r\n" + NEXT, status)
 
 
-@pytest.mark.parametrize("where", [b"GET /a%cb HTTP/1.1\r\nHost: x\r\n",
-                                   b"GET / HTTP/1.1\r\nHost: x\r\nA%cb: c\r\n",
-                                   b"GET / HTTP/1.1\r\nHost: x\r\nA: b%cc\r\n"],
-                         ids=["target", "name", "value"])
+@pytest.mark.parametrize("where", [
+    b"GET /a%cb HTTP/1.1\r\nHost: x\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\nA%cb: c\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\nA: b%cc\r\n",
+], ids=["target", "name", "value"])
 def test_controls(echod, where):
     for c in [*range(0x20), 0x7f]:
         if c == 9 and b"A: " in where:
@@ -330,8 +331,8 @@ def test_header_limits_configured(daemon_factory):
 
 def test_every_split(echod):
     """Where a request is cut into two writes makes no difference."""
-    data = (b"\r\nPOST /open?q HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n"
-            b"abc" b"POST /open HTTP/1.1\r\nHost: x\r\n" +
+    data = (b"\r\nPOST /open?q HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n"
+            b"\r\nabc" b"POST /open HTTP/1.1\r\nHost: x\r\n" +
             CHUNKED.encode() + b"\r\n\r\n2;e\r\nde\r\n1\r\nf\r\n0\r\nT: u\r\n"
             b"\r\nGET /no HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     for i in range(len(data) + 1):

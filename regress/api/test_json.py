@@ -116,7 +116,8 @@ def test_long_numbers(echod):
 
 @pytest.mark.parametrize("text", [
     b"\\ud800", b"\\udc00", b"\\ud800\\ud800", b"\\ud800x", b"\\ud800\\n",
-    b"\\udc00\\ud800", b"\\ud800\\u0041", b"\\ud800\\ue000", b"\\u", b"\\u12", b"\\u12g4",
+    b"\\udc00\\ud800", b"\\ud800\\u0041", b"\\ud800\\ue000", b"\\u",
+    b"\\u12", b"\\u12g4",
     b"\\x41", b"\\'", b"\\0", b"\\", b"\n", b"\t", b"\0", b"\x1f",
     b"\x80", b"\xc0\x80", b"\xc3", b"\xed\xa0\x80", b"\xf4\x90\x80\x80",
     b"\xff", b"\xe2\x82", b"\xf8\x88\x80\x80\x80"])

@@ -64,7 +64,7 @@
 #define PARENT_CAPS	(1ULL << CAP_KILL | 1ULL << CAP_CHOWN | \
 			    1ULL << CAP_NET_BIND_SERVICE)
 
-static __dead void usage(void);
+static __dead void usage(const char *, const char *);
 static void	parent_start(struct parent *);
 static void	parent_signal(int, short, void *);
 static void	parent_late(int, short, void *);
@@ -76,23 +76,24 @@ static void	parent_setlog(struct parent *);
 static struct parent	 self;
 
 static __dead void
-usage(void)
+usage(const char *wrong, const char *what)
 {
-	fprintf(stderr, "usage: sbxd [-dnv] [-D macro=value] [-f file]\n");
-	exit(1);
+	fatalx("%s %s; usage: sbxd [-dnv] [-D macro=value] [-f file]", wrong,
+	    what);
 }
 
 int
 main(int argc, char **argv)
 {
 	struct config_errors	 errors;
+	char			 option[3] = "-?";
 	int			 ch, noaction = 0;
 
 	if (fd_ensure_stdio() == -1)
 		exit(1);
 	log_init("parent", LOG_FORMAT_PLAIN, LOG_INFO);
 	self.pa_file = CONFIG_FILE;
-	while ((ch = getopt(argc, argv, "+D:df:nv")) != -1) {
+	while ((ch = getopt(argc, argv, "+:D:df:nv")) != -1) {
 		switch (ch) {
 		case 'D':
 			if (config_macro(optarg) == -1)
@@ -113,14 +114,13 @@ main(int argc, char **argv)
 			self.pa_verbose = 1;
 			break;
 		default:
-			usage();
+			option[1] = (char)optopt;
+			usage(ch == ':' ? "nothing follows" :
+			    "unknown option", option);
 		}
 	}
-	if (optind != argc) {
-		fprintf(stderr, "sbxd: unexpected argument %s\n",
-		    argv[optind]);
-		usage();
-	}
+	if (optind != argc)
+		usage("unexpected argument", argv[optind]);
 
 	memset(&errors, 0, sizeof(errors));
 	if ((self.pa_config = config_load(self.pa_file, self.pa_file_given,
