@@ -118,6 +118,10 @@ def test_token_elsewhere(daemon):
     line = f"Authorization: Bearer {TOKEN}\r\n"
     for head in (f"GET /metrics?token={TOKEN} HTTP/1.1\r\nHost: x\r\n",
                  f"GET /metrics HTTP/1.1\r\nHost: x\r\n{line}{line}",
+                 f"GET /metrics HTTP/1.1\r\nHost: x\r\n"
+                 f"Authorization: Bearer {TOKEN} \r\n",
+                 f"GET /metrics HTTP/1.1\r\nHost: x\r\n"
+                 f"Authorization: Bearer {TOKEN}\t\r\n",
                  f"GET /metrics HTTP/1.1\r\nHost: x\r\n{line}"
                  "Authorization: Bearer no\r\n"):
         replies = sbx.raw(daemon, (head + "Connection: close\r\n\r\n")

@@ -741,11 +741,10 @@ def test_token_tricks(daemon):
     refused(daemon, head + token + b"\0\r\n\r\n", 400)
     refused(daemon, head + b"\0" + token + b"\r\n\r\n", 400)
     refused(daemon, head + b"\r\n " + token + b"\r\n\r\n", 400)
-    # Blanks at the end are not part of a value.
-    assert one(daemon, head + token + b" \t\r\n\r\n").status == 200
     bodies = set()
     for value in (token[:-1], token[1:], token + b"x", token + b"\xe4", b"",
-                  token + b" " + token, b"\x80", token.swapcase()):
+                  token + b" " + token, b"\x80", token.swapcase(),
+                  token + b" ", token + b" \t"):
         reply = one(daemon, head + value + b"\r\n\r\n")
         assert reply.status == 401
         assert reply.headers["www-authenticate"] == "Bearer"

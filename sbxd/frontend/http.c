@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <syslog.h>
 #include <time.h>
 
@@ -315,22 +316,29 @@ http_route(struct http_req *rq, char *allow, size_t size)
 	return (found);
 }
 
-/* Exactly one header, exactly "Bearer " and the token. */
+/* Exactly one header, exactly "Bearer " and the token, and nothing more. */
 static int
 http_authorized(const struct http_conn *hc, const struct http_head *hd)
 {
 	static const char	 scheme[] = "Bearer ";
-	const char		*value;
+	const struct http_field	*hf = NULL;
+	const char		*token;
 	uint8_t			 digest[SHA256_LEN];
-	unsigned int		 count;
+	unsigned int		 count = 0, i;
 	int			 differ;
 
-	value = http_field(hd, "Authorization", &count);
-	if (count != 1 || strncmp(value, scheme, sizeof(scheme) - 1) != 0 ||
-	    !hc->hc_httpd->hs_have_token)
+	for (i = 0; i < hd->hd_nfields; i++) {
+		if (strcasecmp(hd->hd_fields[i].hf_name,
+		    "Authorization") != 0)
+			continue;
+		hf = &hd->hd_fields[i];
+		count++;
+	}
+	if (count != 1 || hf->hf_trailing || strncmp(hf->hf_value, scheme,
+	    sizeof(scheme) - 1) != 0 || !hc->hc_httpd->hs_have_token)
 		return (0);
-	value += sizeof(scheme) - 1;
-	sha256_digest(value, strlen(value), digest);
+	token = hf->hf_value + sizeof(scheme) - 1;
+	sha256_digest(token, strlen(token), digest);
 	differ = timingsafe_bcmp(digest, hc->hc_httpd->hs_digest,
 	    sizeof(digest));
 	explicit_bzero(digest, sizeof(digest));

@@ -216,6 +216,7 @@ http_parse_field(char *line, size_t len, struct http_head *hd,
 	for (p = line + len; p > hf->hf_value && (p[-1] == ' ' ||
 	    p[-1] == '\t'); p--)
 		p[-1] = '\0';
+	hf->hf_trailing = p != line + len;
 	hd->hd_nfields++;
 	return (0);
 }

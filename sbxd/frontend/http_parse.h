@@ -42,6 +42,7 @@ enum http_method {
 struct http_field {
 	const char	*hf_name;
 	const char	*hf_value;
+	int		 hf_trailing;	/* blanks behind it were cut */
 };
 
 enum http_expect {
