@@ -1,6 +1,7 @@
 """A private sbxd for a test: free ports, its own directories, its own
 socket, and nothing of it left afterwards."""
 
+import atexit
 import contextlib
 import json
 import os
@@ -16,7 +17,23 @@ import subprocess
 import tempfile
 import time
 
-BUILD = pathlib.Path(os.environ.get("SBXD_BUILD", "build")).resolve()
+MADE = pathlib.Path(os.environ.get("SBXD_BUILD", "build")).resolve()
+
+
+def reachable(build):
+    """The programs where every user can run them: a copy if the tree is in
+    somebody's home."""
+    if all(p.stat().st_mode & 0o001 for p in (build, *build.parents)):
+        return build
+    copy = pathlib.Path(tempfile.mkdtemp(prefix="sbxd-build-"))
+    atexit.register(shutil.rmtree, copy, ignore_errors=True)
+    copy.chmod(0o755)
+    for part in ("sbin", "libexec", "tools"):
+        shutil.copytree(build / part, copy / part)
+    return copy
+
+
+BUILD = reachable(MADE)
 SBXD = BUILD / "sbin" / "sbxd"
 SBXCTL = BUILD / "sbin" / "sbxctl"
 ECHOD = BUILD / "tools" / "echod"

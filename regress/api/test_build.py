@@ -11,7 +11,6 @@ import pytest
 import sbx
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
-BUILD = os.path.relpath(sbx.BUILD, TOP)
 
 
 def make(*args):

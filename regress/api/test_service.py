@@ -84,7 +84,13 @@ finally:
 """
 
 
-@pytest.mark.skipif(not sbx.ROOT, reason="needs root")
+def no_mounts():
+    return subprocess.run(["unshare", "-m", "true"],
+                          capture_output=True).returncode != 0
+
+
+@pytest.mark.skipif(not sbx.ROOT or no_mounts(),
+                    reason="needs root and a mount namespace")
 def test_background(daemon_factory):
     """Without -d: a daemon, its log in the system log."""
     daemon = daemon_factory()

@@ -121,8 +121,9 @@ fuzz_count(const char *p, size_t len, const char *name)
 	for (; p < end; p = eol + 2) {
 		if ((eol = memmem(p, (size_t)(end - p), "\r\n", 2)) == NULL)
 			abort();
-		if (eol != p && (name == NULL || strncasecmp(p, name,
-		    strlen(name)) == 0))
+		if (eol != p && (name == NULL ||
+		    ((size_t)(eol - p) >= strlen(name) &&
+		    strncasecmp(p, name, strlen(name)) == 0)))
 			n++;
 	}
 	return (n);

@@ -243,13 +243,16 @@ http_field(const struct http_head *hd, const char *name, unsigned int *count)
 static int
 http_list_has(const char *list, const char *word)
 {
-	size_t	 len;
+	size_t	 item, len;
 
 	for (; *list != '\0'; list += len + (list[len] == ',')) {
 		list += strspn(list, " \t");
-		len = strcspn(list, ",");
-		if (strncasecmp(list, word, strlen(word)) == 0 &&
-		    strspn(list + strlen(word), " \t") + strlen(word) == len)
+		len = item = strcspn(list, ",");
+		while (item > 0 && (list[item - 1] == ' ' ||
+		    list[item - 1] == '\t'))
+			item--;
+		if (item == strlen(word) &&
+		    strncasecmp(list, word, item) == 0)
 			return (1);
 	}
 	return (0);

@@ -147,6 +147,10 @@ json_scan_string(struct json_scan *js)
 				return (-1);
 			continue;
 		}
+		if (c < 0x80) {
+			js->js_p++;
+			continue;
+		}
 		n = utf8_length(js->js_p, (size_t)(js->js_end - js->js_p));
 		if (n == 0)
 			return (json_fail(js, "invalid UTF-8 in a string"));
