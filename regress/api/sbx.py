@@ -335,7 +335,7 @@ def read_reply(f, method="GET"):
 def raw(server, data, method="GET", shut=False):
     """Sends bytes, returns the replies until the server closes."""
     with server.connect() as s:
-        with contextlib.suppress(ConnectionError, BrokenPipeError):
+        with contextlib.suppress(ConnectionError):
             s.sendall(data)
             if shut:
                 s.shutdown(socket.SHUT_WR)

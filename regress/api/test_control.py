@@ -44,7 +44,7 @@ def packet(kind, payload=b"", *, length=None, ident=VERSION, fds=0):
 def answers(s):
     """The types of what comes until the end, and the text of a FAIL."""
     types, text = [], ""
-    with contextlib.suppress(ConnectionResetError, socket.timeout):
+    with contextlib.suppress(ConnectionError, socket.timeout):
         while data := s.recv(65536):
             types.append(struct.unpack_from("=I", data)[0])
             if types[-1] == FAIL:
@@ -400,7 +400,7 @@ def test_flood_without_reading(daemon):
     with connect(daemon) as s:
         s.setblocking(False)
         sent = 0
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        with contextlib.suppress(ConnectionError):
             while sent < 100000:
                 try:
                     s.send(packet(SHOW))
@@ -414,7 +414,7 @@ def test_asks_and_does_not_read(daemon):
     """One after the other, each answered, none read: cut off."""
     before = daemon.rss()
     with connect(daemon) as s:
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        with contextlib.suppress(ConnectionError):
             for _ in range(3000):
                 s.send(packet(SHOW_CONFIG))
                 daemon_breathes(daemon)
@@ -443,7 +443,7 @@ def test_two_at_once(daemon):
     for _ in range(20):
         with connect(daemon) as s:
             s.send(packet(SHOW))
-            with contextlib.suppress(BrokenPipeError):
+            with contextlib.suppress(ConnectionError):
                 s.send(packet(SHOW))
             types, text = answers(s)
             assert types[-1] == OK or text == "one request at a time"

@@ -120,12 +120,13 @@ def test_total(daemon_factory):
                                    "http.connections per address=3"])
 def test_all_busy(limit):
     """Only then is the new one refused; then there is room again."""
-    body = b"POST /open HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na"
+    head = (b"POST /open HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n"
+            b"Expect: 100-continue\r\n\r\n")
     with sbx.Echod(limit) as echod, contextlib.ExitStack() as stack:
         busy = [stack.enter_context(connect(echod)) for _ in range(3)]
         for s in busy:
-            s.sendall(body)
-        time.sleep(0.1)
+            assert ask(s, head) == 100
+            s.sendall(b"a")
         for data in (b"", b"", NO, NO * 1000):
             with connect(echod) as s, s.makefile("rb") as f:
                 with contextlib.suppress(ConnectionError):
@@ -135,7 +136,7 @@ def test_all_busy(limit):
                 assert reply.headers["connection"] == "close"
                 assert reply.headers["retry-after"] == "1"
                 assert reply.body == b"Too many connections\n"
-                with contextlib.suppress(ConnectionResetError):
+                with contextlib.suppress(ConnectionError):
                     assert f.read() == b""
         assert all(is_open(s) for s in busy)
         # One is served, is idle now, and gives way.
@@ -154,7 +155,7 @@ def test_busy_handlers():
         with connect(echod) as a, connect(echod) as b:
             for s in (a, b):
                 s.sendall(later)
-            time.sleep(0.05)
+            time.sleep(0.25)
             for _ in range(3):
                 with connect(echod) as s:
                     s.recv(1)
@@ -173,6 +174,19 @@ def test_lingering_give_way():
                       b"Content-Length: 100\r\n\r\n")
             with s.makefile("rb") as f:
                 assert sbx.read_reply(f).status == 404, i
+        with connect(echod) as s:
+            assert ask(s, NO) == 404
+
+
+def test_who_does_not_read_gives_way():
+    """Replies that nobody takes do not keep others out."""
+    large = b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n"
+    with sbx.Echod("http.connections=3") as echod, \
+            contextlib.ExitStack() as stack:
+        for _ in range(6):
+            s = stack.enter_context(connect(echod))
+            s.sendall(large)
+            assert s.recv(8) == b"HTTP/1.1"
         with connect(echod) as s:
             assert ask(s, NO) == 404
 

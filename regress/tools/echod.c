@@ -94,7 +94,7 @@ later_reply(int fd __unused, short event __unused, void *arg)
 static void
 later_get(struct http_req *rq)
 {
-	struct timeval	 tv = { 0, 200 * 1000 };
+	struct timeval	 tv = { 0, 600 * 1000 };
 
 	event_base_once(base, -1, EV_TIMEOUT, later_reply, rq, &tv);
 }

@@ -48,8 +48,8 @@
  * reader of a reply must take, CONN_WINDOW bytes per timeout, so that a
  * trickle ends too.  Where the number of connections reaches its limit, the
  * one that has waited longest without a whole request, or has its reply and
- * does not leave, gives way to the new one; only if all are being served is
- * the new one refused.
+ * does not read it or leave, gives way to the new one; only if all are
+ * being served is the new one refused.
  *
  * A request that a handler has lives until it is answered, even if nobody
  * is left to read the answer.
@@ -166,7 +166,8 @@ http_conn_room(struct httpd *hs, struct http_addr *ad)
 	while (hs->hs_stats.st_connections >= max) {
 		if ((hc = TAILQ_FIRST(&hs->hs_conns[CONN_LINGER])) == NULL &&
 		    (hc = TAILQ_FIRST(&hs->hs_conns[CONN_IDLE])) == NULL &&
-		    (hc = TAILQ_FIRST(&hs->hs_conns[CONN_HEAD])) == NULL)
+		    (hc = TAILQ_FIRST(&hs->hs_conns[CONN_HEAD])) == NULL &&
+		    (hc = TAILQ_FIRST(&hs->hs_conns[CONN_FLUSH])) == NULL)
 			goto done;
 		http_conn_evict(hc);
 	}
